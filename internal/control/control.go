@@ -1,0 +1,222 @@
+// Package control is the control socket: what can be asked of a daemon, and the
+// answers, as HTTP and JSON over a unix socket. docs/json.md lists the fields.
+//
+// CONTRACT (to be completed by the owner of this package).
+package control
+
+import (
+	"context"
+	"time"
+)
+
+// Reader answers questions. The daemon and the state on disk (when no daemon
+// runs) are both readers, and give the same answers.
+type Reader interface {
+	Status(ctx context.Context) (Status, error)
+	Why(ctx context.Context, card string) (Why, error)
+	Prompt(ctx context.Context, card string) (Prompt, error)
+	Log(ctx context.Context, run string, since int64) (Log, error)
+	Chat(ctx context.Context, run string) (Chat, error)
+	Journal(ctx context.Context, since time.Time) ([]JournalEntry, error)
+	Boards(ctx context.Context) ([]Board, error)
+}
+
+// Backend is a Reader that can also change things: the daemon.
+type Backend interface {
+	Reader
+	Do(ctx context.Context, c Command) (Result, error)
+	// Events sends a snapshot first (Kind "snapshot"), then changes, until ctx
+	// ends. A slow reader loses its connection, nothing else.
+	Events(ctx context.Context, since int64) (<-chan Event, error)
+}
+
+// Command changes something. ID is made by the client; the same ID again
+// returns the first result and does nothing.
+type Command struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"` // run, stop, stop_all, retry, add, lanes_add
+	Card  string `json:"card,omitempty"`
+	Run   string `json:"run,omitempty"`
+	Board string `json:"board,omitempty"`
+	Text  string `json:"text,omitempty"`
+}
+
+// Result of a command.
+type Result struct {
+	OK      bool     `json:"ok"`
+	Text    string   `json:"text"`              // for people
+	Run     string   `json:"run,omitempty"`     // the run it was about
+	Matches []string `json:"matches,omitempty"` // more than one matched: nothing was changed
+}
+
+// Event is one server-sent event.
+type Event struct {
+	Seq  int64  `json:"seq"`
+	Kind string `json:"kind"` // snapshot, status, run
+	Run  string `json:"run,omitempty"`
+	Data any    `json:"data"`
+}
+
+// Status is `status --json`.
+type Status struct {
+	Dir       string     `json:"dir"`
+	Daemon    bool       `json:"daemon"`
+	PID       int        `json:"pid,omitempty"`
+	Watch     string     `json:"watch,omitempty"` // events, poll, and what is polled
+	Runs      []Run      `json:"runs"`
+	Held      []Held     `json:"held"`
+	Queued    []Queued   `json:"queued"`
+	Proposals []struct{} `json:"proposals"`
+	Problems  []Problem  `json:"problems"`
+}
+
+// Run is a run that is open, or was over today.
+type Run struct {
+	ID      string     `json:"id"`
+	Card    string     `json:"card"`
+	Board   string     `json:"board"`
+	Line    int        `json:"line"`
+	Lane    string     `json:"lane"`
+	Agent   string     `json:"agent"`
+	Project string     `json:"project"`
+	Folder  string     `json:"folder"`
+	Status  string     `json:"status"` // queued, working, waiting, done, failed, stopped, interrupted
+	Reason  string     `json:"reason,omitempty"`
+	Next    string     `json:"next,omitempty"` // what to type
+	Chat    string     `json:"chat"`
+	Asks    []Ask      `json:"asks"`
+	Started time.Time  `json:"started"`
+	Ended   *time.Time `json:"ended"`
+	Tokens  int64      `json:"tokens"`
+	Cost    *float64   `json:"cost"`
+}
+
+// Ask is an open question.
+type Ask struct {
+	ID          string     `json:"id"`
+	Kind        string     `json:"kind"`
+	Title       string     `json:"title"`
+	Message     string     `json:"message"`
+	Options     []string   `json:"options"`
+	Prefill     *string    `json:"prefill"`
+	Placeholder *string    `json:"placeholder"`
+	Scopes      []string   `json:"scopes"`
+	Since       time.Time  `json:"since"`
+	Timeout     *time.Time `json:"timeout"`
+}
+
+// Held is a card that would start but for its reasons.
+type Held struct {
+	Card    string   `json:"card"`
+	Board   string   `json:"board"`
+	Line    int      `json:"line"`
+	Reasons []string `json:"reasons"`
+	Hints   []string `json:"hints,omitempty"`
+}
+
+// Queued is a card that waits for its turn only.
+type Queued struct {
+	Card   string `json:"card"`
+	Board  string `json:"board"`
+	Line   int    `json:"line"`
+	Reason string `json:"reason"`
+}
+
+// Problem is something wrong with the folder or the configuration.
+type Problem struct {
+	Where string `json:"where"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+// Why is every rule for one card.
+type Why struct {
+	Card  string `json:"card"`
+	Board string `json:"board"`
+	Line  int    `json:"line"`
+	Start bool   `json:"start"` // would start now
+	Rules []Rule `json:"rules"`
+}
+
+// Rule is one condition of a start.
+type Rule struct {
+	Rule   string `json:"rule"`
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+// Prompt is what would be sent, with its receipt.
+type Prompt struct {
+	Card  string  `json:"card"`
+	Agent string  `json:"agent"`
+	Text  string  `json:"text"`
+	Hash  string  `json:"hash"`
+	Notes []Piece `json:"notes"`
+}
+
+// Piece is one linked note in a receipt.
+type Piece struct {
+	Link    string   `json:"link"`
+	Path    string   `json:"path"`
+	Section string   `json:"section,omitempty"`
+	Bytes   int      `json:"bytes"`
+	Used    int      `json:"used"`
+	Cut     bool     `json:"cut"`
+	Hash    string   `json:"hash,omitempty"`
+	Others  []string `json:"others,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+}
+
+// Log is a run's trace.
+type Log struct {
+	Run    string     `json:"run"`
+	Events []LogEvent `json:"events"`
+	Next   int64      `json:"next"` // ask with since=Next for more
+	Open   bool       `json:"open"` // more may come
+}
+
+// LogEvent is one line of a trace.
+type LogEvent struct {
+	N      int64     `json:"n"`
+	Time   time.Time `json:"time"`
+	Kind   string    `json:"kind"` // claimed, started, text, tool, ask, usage, note, done, …
+	Text   string    `json:"text"`
+	State  string    `json:"state,omitempty"` // tool: running, ok, failed
+	Millis int64     `json:"millis,omitempty"`
+}
+
+// Chat is a run's chat file.
+type Chat struct {
+	Run  string `json:"run"`
+	Path string `json:"path"`
+	Text string `json:"text"`
+}
+
+// JournalEntry is one entry of the journal.
+type JournalEntry struct {
+	Time   time.Time `json:"time"`
+	Event  string    `json:"event"`
+	Run    string    `json:"run,omitempty"`
+	Status string    `json:"status"`
+	Object string    `json:"object"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+// Board is one board as `init`, `trust` and `doctor` list it.
+type Board struct {
+	Path     string `json:"path"`
+	Kanban   bool   `json:"kanban"`
+	Project  string `json:"project,omitempty"`
+	Inactive string `json:"inactive,omitempty"`
+	Lanes    []Lane `json:"lanes"`
+}
+
+// Lane of a Board.
+type Lane struct {
+	Title string `json:"title"`
+	Role  string `json:"role,omitempty"`
+	Limit int    `json:"limit,omitempty"`
+	Cards int    `json:"cards"`
+	Ready int    `json:"ready,omitempty"` // open cards with a configured agent
+}
