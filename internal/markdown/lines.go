@@ -1,0 +1,391 @@
+package markdown
+
+import (
+	"bytes"
+	"iter"
+
+	"deckhand/internal/span"
+)
+
+// Lines walks the lines of src from the offset from, which is the body's start
+// as CutHeader gives it.
+func Lines(src []byte, from int) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		s := scanner{src: src}
+		for at := from; at < len(src); {
+			l := s.scan(at)
+			if !yield(l) {
+				return
+			}
+			at = l.Next
+		}
+	}
+}
+
+// container is an open block quote or list item.
+type container struct {
+	quote bool
+	width int  // columns an item's lines are indented by
+	empty bool // the item began with a blank line and holds nothing yet
+}
+
+// leaf is the open block that takes lines, if any.
+type leaf struct {
+	kind  Kind // Blank: none
+	fence byte // its character
+	run   int  // its length
+	html  int  // type 1 to 7 of the HTML block
+	start int  // of a paragraph: first byte of its text
+}
+
+// scanner holds the open blocks between two lines and the place inside one.
+type scanner struct {
+	src    []byte
+	open   []container
+	leaf   leaf
+	bullet byte // marker character of the outermost list that may go on; 0: none
+
+	pos, end int // the place in the line
+	col      int // its column, tabs counted
+	tab      int // columns left of a tab that is used in part
+
+	line Line
+}
+
+// scan reads the line at offset at.
+func (s *scanner) scan(at int) Line {
+	end, next := lineAt(s.src, at)
+	s.line = Line{Start: at, End: end, Next: next}
+	s.pos, s.end, s.col, s.tab = at, end, 0, 0
+	matched := s.match()
+	all := matched == len(s.open)
+	if !all || !s.continueLeaf() {
+		s.startBlocks(matched, all)
+	}
+	for _, c := range s.open {
+		if c.quote {
+			s.line.Quotes++
+		} else {
+			s.line.Items++
+		}
+	}
+	s.line.Listed = len(s.open) > 0 && !s.open[0].quote
+	return s.line
+}
+
+// match walks down the open containers as far as the line goes on with them.
+func (s *scanner) match() int {
+	for i := range s.open {
+		c := &s.open[i]
+		indent, at := s.indent()
+		blank := at == s.end
+		switch {
+		case c.quote:
+			if blank || indent > 3 || s.src[at] != '>' {
+				return i
+			}
+			s.advance(indent + 1)
+			s.optionalBlank()
+		case blank:
+			if c.empty {
+				return i
+			}
+		case indent < c.width:
+			return i
+		default:
+			s.advance(c.width)
+		}
+	}
+	return len(s.open)
+}
+
+// continueLeaf takes the line into the open block when that is one that takes
+// any line: code, HTML, a comment.
+func (s *scanner) continueLeaf() bool {
+	indent, at := s.indent()
+	blank := at == s.end
+	switch s.leaf.kind {
+	case Fence:
+		s.take(Fence, s.pos)
+		if indent <= 3 && s.closesFence(at) {
+			s.leaf = leaf{}
+		}
+		return true
+	case Code:
+		if !blank && indent < 4 {
+			s.leaf = leaf{}
+			return false
+		}
+		s.take(Code, s.pos)
+		return true
+	case HTML:
+		if s.leaf.html >= 6 && blank {
+			s.leaf = leaf{}
+			return false
+		}
+		s.take(HTML, at)
+		if htmlEnds(s.leaf.html, s.src[at:s.end]) {
+			s.leaf = leaf{}
+		}
+		return true
+	case Comment:
+		s.take(Comment, at)
+		if bytes.Contains(s.src[at:s.end], percents) {
+			s.leaf = leaf{}
+		}
+		return true
+	}
+	return false
+}
+
+// take makes the line one of kind, with its text at pos, inside all open containers.
+func (s *scanner) take(kind Kind, pos int) {
+	s.line.Kind, s.line.Text = kind, pos
+	if pos < s.end {
+		for i := range s.open {
+			s.open[i].empty = false
+		}
+	}
+}
+
+// startBlocks opens the containers and the block that begin on the rest of the line.
+func (s *scanner) startBlocks(matched int, all bool) {
+	for {
+		indent, at := s.indent()
+		if at == s.end {
+			s.blank(matched)
+			return
+		}
+		para := s.leaf.kind == Text
+		if indent > 3 {
+			s.text(matched, para, indent, at)
+			return
+		}
+		if s.container(&matched, &all, para && all, indent, at) {
+			continue
+		}
+		if s.block(matched, all, indent, at) {
+			return
+		}
+		s.text(matched, para, indent, at)
+		return
+	}
+}
+
+// blank ends what a blank line ends.
+func (s *scanner) blank(matched int) {
+	s.close(matched)
+	s.leaf = leaf{}
+	s.line.Kind, s.line.Text = Blank, s.end
+}
+
+// close drops the containers the line does not go on with, and the block in them.
+func (s *scanner) close(matched int) {
+	if matched < len(s.open) {
+		s.open = s.open[:matched]
+		s.leaf = leaf{}
+	}
+}
+
+// container opens a quote or an item where one begins. para says that the
+// open paragraph would go on with this line.
+func (s *scanner) container(matched *int, all *bool, para bool, indent, at int) bool {
+	if s.src[at] == '>' {
+		s.close(*matched)
+		s.advance(indent + 1)
+		s.optionalBlank()
+		s.push(container{quote: true}, matched, all)
+		return true
+	}
+	m, ok := itemMarker(s.src[at:s.end])
+	if !ok || isRule(s.src[at:s.end]) || para && (isUnderline(s.src[at:s.end]) || !m.interrupts) {
+		return false
+	}
+	s.close(*matched)
+	s.item(m, matched, all, indent, at)
+	return true
+}
+
+// item opens a list item whose marker stands at offset at.
+func (s *scanner) item(m marker, matched *int, all *bool, indent, at int) {
+	outer := len(s.open) == 0
+	bullet := s.bullet
+	s.advance(indent + m.size)
+	blanks, text := s.indent()
+	pad := blanks
+	switch {
+	case text == s.end:
+		pad = 1
+	case blanks > 4:
+		pad = 1
+		s.advance(1)
+	default:
+		s.advance(blanks)
+	}
+	s.push(container{width: indent + m.size + pad, empty: text == s.end}, matched, all)
+	if outer {
+		s.bullet = m.kind
+		s.line.Starts, s.line.NewList = true, bullet != m.kind
+		s.line.Marker = span.Span{Start: at, End: at + m.size}
+		s.line.Content = s.pos
+	}
+}
+
+func (s *scanner) push(c container, matched *int, all *bool) {
+	if len(s.open) == 0 {
+		s.bullet = 0
+	}
+	for i := range s.open {
+		s.open[i].empty = false
+	}
+	s.open = append(s.open, c)
+	s.leaf = leaf{}
+	*matched, *all = len(s.open), true
+}
+
+// block opens a block other than paragraph and indented code where one begins.
+func (s *scanner) block(matched int, all bool, indent, at int) bool {
+	rest := s.src[at:s.end]
+	para := all && s.leaf.kind == Text
+	switch c := rest[0]; {
+	case c == '#':
+		if level := headingLevel(rest); level > 0 {
+			s.begin(matched, Heading, at)
+			s.line.Level, s.line.Title = level, headingTitle(s.src, at+level, s.end)
+			s.leaf = leaf{}
+			return true
+		}
+	case c == '`' || c == '~':
+		if run := fenceRun(rest); run > 0 {
+			s.begin(matched, Fence, at)
+			s.leaf = leaf{kind: Fence, fence: c, run: run}
+			return true
+		}
+	case c == '<':
+		if typ := htmlType(rest, s.leaf.kind != Text); typ > 0 {
+			s.begin(matched, HTML, at)
+			if !htmlEnds(typ, rest) {
+				s.leaf = leaf{kind: HTML, html: typ}
+			}
+			return true
+		}
+	case c == '%':
+		return s.comment(matched, at, rest)
+	}
+	if para && isUnderline(rest) {
+		s.underline(at, rest[0])
+		return true
+	}
+	if isRule(rest) {
+		s.begin(matched, Rule, at)
+		return true
+	}
+	return false
+}
+
+// underline makes the open paragraph a heading.
+func (s *scanner) underline(at int, c byte) {
+	s.line.Level = 1
+	if c == '-' {
+		s.line.Level = 2
+	}
+	title := bytes.TrimRight(s.src[s.leaf.start:s.line.Start], " \t\r\n")
+	s.line.Title = span.Span{Start: s.leaf.start, End: s.leaf.start + len(title)}
+	s.leaf = leaf{}
+	s.take(Underline, at)
+}
+
+var percents = []byte("%%")
+
+// comment opens an Obsidian comment. One that ends inside its first line with
+// text after it is part of a paragraph.
+func (s *scanner) comment(matched, at int, rest []byte) bool {
+	if !bytes.HasPrefix(rest, percents) {
+		return false
+	}
+	i := bytes.Index(rest[2:], percents)
+	if i >= 0 && len(bytes.TrimRight(rest[2+i+2:], " \t")) > 0 {
+		return false
+	}
+	s.begin(matched, Comment, at)
+	if i < 0 {
+		s.leaf = leaf{kind: Comment}
+	}
+	return true
+}
+
+// begin starts a block on this line, which ends what was open.
+func (s *scanner) begin(matched int, kind Kind, at int) {
+	s.close(matched)
+	s.leaf = leaf{}
+	s.line.First = true
+	if len(s.open) == 0 {
+		s.bullet = 0
+	}
+	s.take(kind, at)
+}
+
+// text takes the line as text of a paragraph or as indented code.
+func (s *scanner) text(matched int, para bool, indent, at int) {
+	switch {
+	case para: // a lazy line leaves all containers open
+		s.take(Text, at)
+	case indent > 3:
+		s.begin(matched, Code, at)
+		s.leaf = leaf{kind: Code}
+	default:
+		s.begin(matched, Text, at)
+		s.leaf = leaf{kind: Text, start: at}
+	}
+}
+
+// closesFence reports whether the text at offset at is the end of the open fence.
+func (s *scanner) closesFence(at int) bool {
+	rest := s.src[at:s.end]
+	n := runOf(rest, s.leaf.fence)
+	return n >= s.leaf.run && len(bytes.TrimRight(rest[n:], " \t")) == 0
+}
+
+// indent gives the columns of white space here and the offset of what follows.
+func (s *scanner) indent() (cols, at int) {
+	col := s.col
+	if s.tab > 0 {
+		cols, col = s.tab, col+s.tab
+	}
+	for at = s.pos; at < s.end; at++ {
+		switch s.src[at] {
+		case ' ':
+			cols, col = cols+1, col+1
+		case '\t':
+			cols, col = cols+4-col%4, col+4-col%4
+		default:
+			return cols, at
+		}
+	}
+	return cols, at
+}
+
+// advance goes n columns on; a tab may be used in part.
+func (s *scanner) advance(n int) {
+	for n > 0 {
+		switch {
+		case s.tab > 0:
+			used := min(n, s.tab)
+			s.tab, s.col, n = s.tab-used, s.col+used, n-used
+		case s.pos == s.end:
+			return
+		case s.src[s.pos] == '\t':
+			s.tab = 4 - s.col%4
+			s.pos++
+		default:
+			s.pos, s.col, n = s.pos+1, s.col+1, n-1
+		}
+	}
+}
+
+// optionalBlank takes the one blank that may follow a quote mark.
+func (s *scanner) optionalBlank() {
+	if cols, _ := s.indent(); cols > 0 {
+		s.advance(1)
+	}
+}
