@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/yuin/goldmark"
@@ -25,10 +24,11 @@ func outline(src []byte, body int) []string {
 			start = no
 		}
 		switch {
-		case l.Kind == Heading:
-			out = append(out, fmt.Sprintf("h%d %d %q", l.Level, no, l.Title.Of(src)))
-		case l.Kind == Underline:
-			out = append(out, fmt.Sprintf("h%d %d", l.Level, start))
+		case l.Level > 0 && l.Title.Empty(): // goldmark does not say where it is
+			out = append(out, fmt.Sprintf("h%d", l.Level))
+		case l.Level > 0:
+			title, _, _ := bytes.Cut(l.Title.Of(src), []byte("\n"))
+			out = append(out, fmt.Sprintf("h%d %d %q", l.Level, start, bytes.TrimSpace(title)))
 		}
 		if l.Starts {
 			out = append(out, fmt.Sprintf("item %d", no))
@@ -76,17 +76,12 @@ func goldmarkOutline(src []byte) []string {
 		}
 		switch n := n.(type) {
 		case *ast.Heading:
-			at := lineOf(n.Pos())
-			if src[n.Pos()] == '#' {
-				title := ""
-				if n.Lines().Len() > 0 {
-					s := n.Lines().At(0)
-					title = strings.TrimSpace(string(s.Value(src)))
-				}
-				out = append(out, fmt.Sprintf("h%d %d %q", n.Level, at, title))
-			} else {
-				out = append(out, fmt.Sprintf("h%d %d", n.Level, at))
+			if n.Lines().Len() == 0 {
+				out = append(out, fmt.Sprintf("h%d", n.Level))
+				break
 			}
+			s := n.Lines().At(0)
+			out = append(out, fmt.Sprintf("h%d %d %q", n.Level, lineOf(s.Start), bytes.TrimSpace(s.Value(src))))
 		case *ast.ListItem:
 			if n.Parent().Parent() == doc {
 				out = append(out, fmt.Sprintf("item %d", lineOf(n.Pos())))
@@ -115,14 +110,18 @@ func TestScannerAgreesWithGoldmark(t *testing.T) {
 
 func compareOutlines(t *testing.T, src []byte, body int) {
 	t.Helper()
-	got, want := outline(src, body), goldmarkOutline(percentsAsHTML(src, body))
+	// goldmark takes "*" and CR LF for text
+	plain := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	_, plainBody := CutHeader(plain)
+	got, want := outline(src, body), goldmarkOutline(percentsAsHTML(plain, plainBody))
 	if !slices.Equal(got, want) {
 		t.Errorf("outline of %q\n got %q\nwant %q", src, got, want)
 	}
 }
 
 // FuzzScannerAgreesWithGoldmark leaves out what the scanner does not promise:
-// link definitions, which goldmark takes out of a paragraph, lone CRs and NULs.
+// link definitions, which goldmark takes out of a paragraph, lone CRs and NULs;
+// and tabs, which goldmark counts wrong in a nested item that a tab indents.
 func FuzzScannerAgreesWithGoldmark(f *testing.F) {
 	files, err := filepath.Glob("../../testdata/boards/*.md")
 	if err != nil || len(files) == 0 {
@@ -139,7 +138,7 @@ func FuzzScannerAgreesWithGoldmark(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		plain := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-		if bytes.ContainsAny(plain, "\r\x00\v\f") || bytes.Contains(plain, []byte("]:")) || len(src) > 4096 {
+		if bytes.ContainsAny(plain, "\r\x00\v\f\t") || bytes.Contains(plain, []byte("]:")) || len(src) > 4096 {
 			t.Skip()
 		}
 		_, body := CutHeader(src)
