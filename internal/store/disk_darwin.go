@@ -1,0 +1,23 @@
+package store
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func exchange(dir int, a, b string) error {
+	return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP)
+}
+
+func renameNew(dir int, from, to string) error {
+	return unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL)
+}
+
+// setLease: macOS has none.
+func setLease(int, lease) error { return unix.ENOTSUP }
+
+func ctime(st *unix.Stat_t) (sec, nsec int64) { return st.Ctim.Unix() }
+func mtime(st *unix.Stat_t) (sec, nsec int64) { return st.Mtim.Unix() }
+
+func dataSync(f *os.File) error { return f.Sync() }

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func exchange(dir int, a, b string) error {
+	return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+}
+
+func renameNew(dir int, from, to string) error {
+	return unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
+}
+
+// setLease asks for a lease, or gives it back. The kernel grants a read lease
+// when nobody has the file open for writing, a write lease when nobody has it
+// open at all, and makes whoever opens it then wait until it is given back:
+// never hold one across work, and never open a leased file a second time.
+func setLease(fd int, l lease) error {
+	kind := unix.F_UNLCK
+	switch l {
+	case readLease:
+		kind = unix.F_RDLCK
+	case writeLease:
+		kind = unix.F_WRLCK
+	}
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, kind)
+	return err
+}
+
+func ctime(st *unix.Stat_t) (sec, nsec int64) { return st.Ctim.Unix() }
+func mtime(st *unix.Stat_t) (sec, nsec int64) { return st.Mtim.Unix() }
+
+// dataSync makes appended rows durable without the times of the file.
+func dataSync(f *os.File) error { return retry(func() error { return unix.Fdatasync(fdOf(f)) }) }

@@ -1,0 +1,313 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tempName is a new name for a temp file: a dot file, which editors do not
+// list and the watcher does not report.
+func tempName() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return ".deckhand-" + hex.EncodeToString(b[:]) + ".tmp"
+}
+
+// stage writes a temp file that can take the place of cur (nil: of nothing),
+// durable, with its row in the log. The hashes and the log's sync run beside
+// the temp file's own: together they cost one.
+func (s *Store) stage(p place, cur *contents, out []byte) (temp, hash string, err error) {
+	if bytes.IndexByte(out, 0) >= 0 {
+		return "", "", ErrNUL
+	}
+	temp = tempName()
+	if err := s.log.add(swapRow{Do: doBegin, Temp: temp, Dir: p.dirName, File: p.base}); err != nil {
+		return "", "", err
+	}
+	hash, err = s.writeTemp(p, temp, cur, out)
+	if err != nil {
+		s.discard(p, temp)
+		return "", "", err
+	}
+	return temp, hash, nil
+}
+
+func (s *Store) writeTemp(p place, temp string, cur *contents, out []byte) (string, error) {
+	mode := uint32(0o600)
+	if cur == nil {
+		mode = 0o644
+	}
+	f, err := s.disk.create(p.dir, temp, mode)
+	if err != nil {
+		return "", fmt.Errorf("temp file: %w", err)
+	}
+	defer f.Close()
+	st, err := s.disk.fstat(f)
+	if err != nil {
+		return "", err
+	}
+	row := swapRow{Do: doReady, Temp: temp, Inode: st.Ino}
+	logged := make(chan error, 1)
+	go func() { logged <- s.logReady(&row, cur, out) }()
+	err = s.fill(f, cur, out)
+	if err := errors.Join(err, <-logged); err != nil {
+		return "", err
+	}
+	if st, err = s.disk.fstat(f); err != nil {
+		return "", err
+	}
+	s.own.add(p.key, row.Ours, st)
+	return row.Ours, nil
+}
+
+func (s *Store) logReady(row *swapRow, cur *contents, out []byte) error {
+	if cur != nil {
+		row.Read = cur.sum()
+	}
+	row.Ours = hashOf(out)
+	if err := s.log.add(*row); err != nil {
+		return err
+	}
+	return s.log.sync()
+}
+
+func (s *Store) fill(f *os.File, cur *contents, out []byte) error {
+	if err := s.disk.write(f, out); err != nil {
+		return fmt.Errorf("temp file: %w", err)
+	}
+	if cur != nil {
+		if err := s.disk.setAttrs(f, cur); err != nil {
+			return fmt.Errorf("attributes: %w", err)
+		}
+	}
+	return s.disk.sync(f)
+}
+
+// discard removes a temp file that holds nothing but ours. When that fails the
+// log still knows it.
+func (s *Store) discard(p place, temp string) {
+	if err := s.disk.remove(p.dir, temp); err == nil || errors.Is(err, unix.ENOENT) {
+		s.log.end(temp)
+	}
+}
+
+// install gives p a first content; ErrExists when there is one.
+func (s *Store) install(p place, out []byte) (hash string, err error) {
+	temp, hash, err := s.stage(p, nil, out)
+	if err != nil {
+		return "", err
+	}
+	if err := s.disk.renameNew(p.dir, temp, p.base); err != nil {
+		s.discard(p, temp)
+		return "", err
+	}
+	s.log.end(temp)
+	return hash, s.disk.syncDir(p.dir)
+}
+
+// swap puts out in the place of cur and settles what comes out.
+func (u *update) swap(cur *contents, out []byte) (Result, error) {
+	temp, hash, err := u.s.stage(u.p, cur, out)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := u.s.disk.exchange(u.p.dir, temp, u.p.base); err != nil {
+		u.s.discard(u.p, temp)
+		if errors.Is(err, unix.ENOENT) {
+			return Result{}, errAgain
+		}
+		return Result{}, fmt.Errorf("swap: %w", err)
+	}
+	u.syncDir()
+	return u.settleOut(turn{temp: temp, want: cur, ours: out, hash: hash, changed: true})
+}
+
+// syncDir keeps its error for the end: the new contents are there, what came
+// out has to be looked at all the same.
+func (u *update) syncDir() {
+	if err := u.s.disk.syncDir(u.p.dir); err != nil {
+		u.unsynced = fmt.Errorf("written, but the folder cannot be synced: %w", err)
+	}
+}
+
+// turn is the state after a swap: ours is at the path, temp holds what came
+// out, want is what should have.
+type turn struct {
+	temp    string
+	want    *contents
+	ours    []byte
+	hash    string // of ours
+	changed bool   // ours is our work, not a person's contents put back
+	why     error  // why a person's contents were put back; nil: the operation held already
+}
+
+// settleOut goes on until what came out is what should have come out. A
+// person's save that came out is answered by op on their bytes.
+func (u *update) settleOut(t turn) (Result, error) {
+	for n := 1; ; n++ {
+		came, err := u.s.readOut(u.p, t.temp)
+		if err != nil {
+			return u.unseen(t, err)
+		}
+		if bytes.Equal(came.data, t.want.data) {
+			u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
+			return t.result(n), t.why
+		}
+		next, done, err := u.answer(t, &came, n < maxTurns)
+		if err != nil || done {
+			return next.result(n + 1), err
+		}
+		t = next
+	}
+}
+
+func (t *turn) result(swaps int) Result {
+	return Result{Changed: t.changed, Hash: t.hash, Bytes: t.ours, Swaps: swaps}
+}
+
+// answer swaps a person's contents theirs, which came out into t.temp, back in
+// with the operation applied; as they are when it does not apply, holds
+// already, or cannot be written. done: nothing came out this time.
+func (u *update) answer(t turn, theirs *contents, more bool) (next turn, done bool, err error) {
+	out, why := u.op(theirs.data)
+	if !more {
+		why = ErrBusy
+	}
+	if why == nil && !bytes.Equal(out, theirs.data) {
+		var temp, hash string
+		if temp, hash, why = u.s.stage(u.p, theirs, out); why == nil {
+			next = turn{temp: temp, want: t.stands(), ours: out, hash: hash, changed: true}
+			return u.swapNext(t, theirs, next)
+		}
+	}
+	next = turn{temp: t.temp, want: t.stands(), ours: theirs.data, hash: theirs.sum(), why: why}
+	_ = u.s.log.add(swapRow{Do: doBack, Temp: t.temp})
+	done, err = u.exchangeWaiting(t.temp)
+	if err != nil {
+		u.s.setAside(u.p, t.temp, t.want.sum(), u.op) // the later look tries again
+	}
+	if done || err != nil {
+		err = errors.Join(err, why)
+	}
+	return next, done, err
+}
+
+// swapNext swaps next in. Only then are theirs safe in it; until then their
+// copy counts as not looked at.
+func (u *update) swapNext(t turn, theirs *contents, next turn) (turn, bool, error) {
+	done, err := u.exchangeWaiting(next.temp)
+	if err != nil {
+		u.s.discard(u.p, next.temp)
+		u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
+		return t, false, err
+	}
+	u.s.setAside(u.p, t.temp, theirs.sum(), u.op)
+	return next, done, nil
+}
+
+// stands is what the next swap should bring out: what this one put in.
+func (t *turn) stands() *contents { return &contents{data: t.ours, hash: t.hash} }
+
+// goneLimit is how long a file may be away in the middle of a swap before its
+// contents are given the free name: an editor creates it in a moment.
+const goneLimit = time.Second
+
+// exchangeWaiting swaps temp in, through the moment in which an editor has
+// renamed the file away. done: there was nothing to swap with, temp has the
+// name now.
+func (u *update) exchangeWaiting(temp string) (done bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), goneLimit)
+	defer cancel()
+	for {
+		err := u.s.disk.exchange(u.p.dir, temp, u.p.base)
+		if err == nil {
+			u.syncDir()
+		}
+		if !errors.Is(err, unix.ENOENT) {
+			return false, err
+		}
+		if sleep(ctx, leaseStep) == nil {
+			continue
+		}
+		err = u.s.disk.renameNew(u.p.dir, temp, u.p.base)
+		if err == nil {
+			u.syncDir()
+			u.s.log.end(temp)
+			return true, nil
+		}
+		if !errors.Is(err, ErrExists) {
+			return false, err
+		}
+	}
+}
+
+// unseen: what came out cannot be read, so it is not known whose it is. It goes
+// back to the path, and ours is looked at when its grace time is over.
+func (u *update) unseen(t turn, err error) (Result, error) {
+	_ = u.s.log.add(swapRow{Do: doBack, Temp: t.temp})
+	if back := u.s.disk.exchange(u.p.dir, t.temp, u.p.base); back != nil {
+		u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
+		return Result{}, errors.Join(err, back)
+	}
+	u.syncDir()
+	u.s.setAside(u.p, t.temp, t.hash, u.op)
+	return Result{}, err
+}
+
+// readOut reads what a swap brought out when nobody has it open for writing
+// any more: then it is whole, and nobody can still write to it. Whoever does
+// not let go is not waited for without end; the later look sees what came.
+func (s *Store) readOut(p place, temp string) (c contents, err error) {
+	if err := s.disk.at(pointCompare); err != nil {
+		return c, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), writeWait)
+	defer cancel()
+	for {
+		err = s.held(p, temp, func(f *os.File) error {
+			c, err = s.readOpen(f, true)
+			return err
+		})
+		switch {
+		case errors.Is(err, unix.EAGAIN), errors.Is(err, ErrBusy):
+			if sleep(ctx, leaseStep) == nil {
+				continue
+			}
+			return s.readStable(p.dir, temp, true)
+		case missing(err):
+			return s.readStable(p.dir, temp, true)
+		}
+		return c, err
+	}
+}
+
+// held calls do with the file open and leased, so that nobody can write to it
+// meanwhile. EAGAIN: somebody has it open for writing. A read lease is enough
+// when others only read.
+func (s *Store) held(p place, name string, do func(*os.File) error) error {
+	f, err := s.openRegular(p.dir, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = s.disk.lease(f, writeLease)
+	if errors.Is(err, unix.EAGAIN) {
+		err = s.disk.lease(f, readLease)
+	}
+	if errors.Is(err, unix.EACCES) {
+		err = unix.ENOTSUP // leases are for the owner of a file
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.disk.lease(f, noLease) }()
+	return do(f)
+}

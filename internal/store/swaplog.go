@@ -1,0 +1,163 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// The swap log is what the next start knows of temp files: one JSON object a
+// line. begin is written before the temp file is made, ready is synced before
+// the swap, back says that our contents were taken out again, end that the temp
+// file is gone.
+const (
+	doBegin = "begin"
+	doReady = "ready"
+	doBack  = "back"
+	doEnd   = "end"
+)
+
+type swapRow struct {
+	Do    string `json:"do"`
+	Temp  string `json:"temp"`
+	Dir   string `json:"dir,omitempty"`   // begin: folder in the work folder
+	File  string `json:"file,omitempty"`  // begin
+	Inode uint64 `json:"inode,omitempty"` // ready: the temp file's; what a swap brings out has another one
+	Read  string `json:"read,omitempty"`  // ready: hash of what is to be replaced; empty: a new file
+	Ours  string `json:"ours,omitempty"`  // ready: hash of what replaces it
+}
+
+// openSwap is what the rows of one temp file add up to.
+type openSwap struct {
+	swapRow      // begin and ready together
+	back    bool // ours was taken out again
+}
+
+// compactAt is the size above which a log without open swaps is emptied.
+const compactAt = 256 << 10
+
+type swapLog struct {
+	disk *disk
+	path string
+
+	mu    sync.Mutex
+	file  *os.File             // guarded by mu
+	size  int64                // guarded by mu
+	open  map[string]*openSwap // guarded by mu: by temp name
+	order []string             // guarded by mu: temp names as they began
+}
+
+func openSwapLog(d *disk, state string) (*swapLog, error) {
+	path := filepath.Join(state, "swaps.jsonl")
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &swapLog{disk: d, path: path, file: f, open: map[string]*openSwap{}}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	l.size = int64(len(data))
+	for line := range bytes.Lines(data) {
+		var r swapRow
+		if json.Unmarshal(line, &r) == nil { // else torn by a crash: nothing followed it
+			l.note(r)
+		}
+	}
+	if l.size > 0 && data[l.size-1] != '\n' {
+		err = l.write([]byte("\n"))
+	}
+	return l, err
+}
+
+// note applies one row; mu is held, or nobody else knows l.
+func (l *swapLog) note(r swapRow) {
+	o := l.open[r.Temp]
+	switch {
+	case r.Do == doBegin:
+		l.open[r.Temp] = &openSwap{swapRow: r}
+		l.order = append(l.order, r.Temp)
+	case o == nil:
+	case r.Do == doReady:
+		o.Do, o.Inode, o.Read, o.Ours = doReady, r.Inode, r.Read, r.Ours
+	case r.Do == doBack:
+		o.back = true
+	case r.Do == doEnd:
+		l.forget(r.Temp)
+	}
+}
+
+func (l *swapLog) forget(temp string) {
+	delete(l.open, temp)
+	kept := l.order[:0]
+	for _, t := range l.order {
+		if l.open[t] != nil {
+			kept = append(kept, t)
+		}
+	}
+	l.order = kept
+}
+
+func (l *swapLog) write(line []byte) error {
+	if err := l.disk.at(pointLog); err != nil {
+		return err
+	}
+	n, err := l.file.Write(line)
+	l.size += int64(n)
+	if err != nil && n > 0 {
+		_, _ = l.file.Write([]byte("\n")) // the torn line ends here
+	}
+	return err
+}
+
+func (l *swapLog) add(r swapRow) error {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.write(append(line, '\n')); err != nil {
+		return errors.Join(errors.New("swap log"), err)
+	}
+	l.note(r)
+	return nil
+}
+
+// sync makes all rows so far durable.
+func (l *swapLog) sync() error {
+	if err := l.disk.at(pointLogSync); err != nil {
+		return err
+	}
+	return dataSync(l.file)
+}
+
+// end says that a temp file is gone. A row that cannot be written does no
+// harm: the next start looks for the file and does not find it.
+func (l *swapLog) end(temp string) {
+	_ = l.add(swapRow{Do: doEnd, Temp: temp})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget(temp)
+	if len(l.open) == 0 && l.size > compactAt && l.file.Truncate(0) == nil {
+		l.size = 0
+	}
+}
+
+// pending lists the open swaps, newest first.
+func (l *swapLog) pending() []openSwap {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []openSwap
+	for i := len(l.order) - 1; i >= 0; i-- {
+		all = append(all, *l.open[l.order[i]])
+	}
+	return all
+}
+
+func (l *swapLog) close() error { return l.file.Close() }
