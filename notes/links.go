@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -15,6 +16,8 @@ const maxLink = 4096
 // Links lists the wikilinks, embeds and relative Markdown links of src in
 // order of their start. A Markdown link may hold others in its text.
 func Links(src []byte) []Link { return scan(src, true).Links }
+
+var wikiOpen, destOpen = []byte("[["), []byte("](")
 
 // linker finds links in one run of text after the other.
 type linker struct {
@@ -31,18 +34,51 @@ type bracket struct {
 	bang bool
 }
 
+func (b bracket) start() int {
+	if b.bang {
+		return b.at - 1
+	}
+	return b.at
+}
+
 // text reads a paragraph or heading.
 func (k *linker) text(t span.Span) {
+	if b := t.Of(k.src); !bytes.Contains(b, wikiOpen) && !bytes.Contains(b, destOpen) {
+		return // boxes of tasks are brackets too
+	}
 	masks := markdown.InlineMasks(k.src, t)
 	k.open, k.wiki.at, k.bang = k.open[:0], -1, -1
 	for at := t.Start; at < t.End; {
-		if len(masks) > 0 && at >= masks[0].Span.Start {
-			at, masks = max(at, masks[0].Span.End), masks[1:]
-			k.wiki.at = -1
-			continue
+		if len(k.open) == 0 && k.wiki.at < 0 {
+			at = k.nextOpen(at, t.End)
 		}
-		at = k.step(at, t.End)
+		switch {
+		case at == t.End:
+		case len(masks) == 0 || at < masks[0].Span.Start:
+			at = k.step(at, t.End)
+		default:
+			at = max(at, masks[0].Span.End)
+			masks, k.wiki.at = masks[1:], -1
+		}
 	}
+}
+
+// nextOpen skips text in which nothing is open: to the next "[", or to the
+// backslashes and the "!" before it.
+func (k *linker) nextOpen(at, end int) int {
+	i := bytes.IndexByte(k.src[at:end], '[')
+	if i < 0 {
+		return end
+	}
+	from := at
+	at += i
+	if at > from && k.src[at-1] == '!' {
+		at--
+	}
+	for at > from && k.src[at-1] == '\\' {
+		at--
+	}
+	return at
 }
 
 // step reads what stands at offset at and returns the offset to go on at.
@@ -101,17 +137,17 @@ func (k *linker) closing(at, end int, next byte) int {
 
 // addWiki adds the wikilink from the bracket b to the "]]" at offset end.
 func (k *linker) addWiki(b bracket, end int) {
-	inner := string(k.src[b.at+2 : end])
-	if len(inner) > maxLink {
+	if end-b.at > maxLink {
 		return
 	}
-	name, alias := cutAlias(inner)
+	raw := k.raw(b, end+2)
+	name, alias := cutAlias(raw[len(raw)-(end-b.at) : len(raw)-2])
 	l := Link{Alias: strings.TrimSpace(unescape(alias))}
 	l.Target, l.Heads, l.Block = cutParts(name)
 	if strings.Contains(l.Target, "://") {
 		return
 	}
-	k.add(l, b, end+2)
+	k.add(l, b, raw)
 }
 
 // addMarkdown adds the link to dest whose text lies between b and the "]" at
@@ -120,20 +156,22 @@ func (k *linker) addMarkdown(b bracket, end, after int, dest string) {
 	if hasScheme(dest) || strings.HasPrefix(dest, "//") || after-b.at > maxLink {
 		return
 	}
-	l := Link{Alias: strings.TrimSpace(unescape(string(k.src[b.at+1 : end])))}
+	raw := k.raw(b, after)
+	l := Link{Alias: strings.TrimSpace(unescape(raw[len(raw)-(after-b.at)+1 : len(raw)-(after-end)]))}
 	l.Target, l.Heads, l.Block = cutParts(dest)
-	k.add(l, b, after)
+	k.add(l, b, raw)
 }
 
-func (k *linker) add(l Link, b bracket, end int) {
+// raw is the link from b to the offset end with its "!". The other strings of
+// a link share its memory.
+func (k *linker) raw(b bracket, end int) string { return string(k.src[b.start():end]) }
+
+func (k *linker) add(l Link, b bracket, raw string) {
 	if l.Target == "" && len(l.Heads) == 0 && l.Block == "" {
 		return
 	}
-	l.Embed, l.Span = b.bang, span.Span{Start: b.at, End: end}
-	if b.bang {
-		l.Span.Start--
-	}
-	l.Raw = string(l.Span.Of(k.src))
+	l.Raw, l.Embed = raw, b.bang
+	l.Span = span.Span{Start: b.start(), End: b.start() + len(raw)}
 	k.links = append(k.links, l)
 }
 

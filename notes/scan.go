@@ -30,12 +30,11 @@ func scan(src []byte, links bool) Outline {
 	s := scanner{src: src, body: body, no: bytes.Count(src[:body], []byte("\n"))}
 	k := linker{src: src}
 	for l := range markdown.Lines(src, body) {
-		text := s.line(l)
-		if links && bytes.IndexByte(text.Of(src), '[') >= 0 {
+		if text := s.line(l); links {
 			k.text(text)
 		}
 	}
-	if links && bytes.IndexByte(s.para.Of(src), '[') >= 0 {
+	if links {
 		k.text(s.para)
 	}
 	s.out.Links = k.sorted()
