@@ -1,7 +1,23 @@
 // Package control is the control socket: what can be asked of a daemon, and the
 // answers, as HTTP and JSON over a unix socket. docs/json.md lists the fields.
 //
-// CONTRACT (to be completed by the owner of this package).
+// A Server puts a Backend behind a socket, a Client is the same Backend on the
+// other end. The package does not know how answers come about, it keeps no
+// state, and it retries nothing: a command carries an id, so the caller can.
+//
+//	GET  /v1/status
+//	GET  /v1/why?card=CARD      GET /v1/prompt?card=CARD
+//	GET  /v1/log?run=RUN&since=N
+//	GET  /v1/chat?run=RUN
+//	GET  /v1/journal?since=TIME (RFC 3339; without it: everything)
+//	GET  /v1/boards
+//	POST /v1/do                 a Command, answered by a Result
+//	GET  /v1/events?since=N     server-sent events: id is Seq, event is Kind, data is the Event
+//
+// An answer that is no success is an Error. Lists are never null.
+//
+// Whoever can connect can start agents. So the socket is 0600 in a folder that
+// is 0700 and ours, and the peer's user is asked of the kernel besides.
 package control
 
 import (
@@ -48,6 +64,28 @@ type Result struct {
 	Run     string   `json:"run,omitempty"`     // the run it was about
 	Matches []string `json:"matches,omitempty"` // more than one matched: nothing was changed
 }
+
+// Error is a failure as a person or a script gets it. Code is the exit code.
+type Error struct {
+	Text    string   `json:"error"`
+	Hint    string   `json:"hint,omitempty"` // what to type
+	Code    int      `json:"code"`
+	Matches []string `json:"matches,omitempty"` // more than one matched: nothing was done
+}
+
+// Error is the text alone; the hint stands on a line of its own.
+func (e *Error) Error() string { return e.Text }
+
+// The exit codes, which are the codes of an Error too.
+const (
+	CodeOK          = 0
+	CodeError       = 1
+	CodeUsage       = 2
+	CodeNeedsPerson = 3
+	CodeConflict    = 4
+	CodeNoDaemon    = 5
+	CodeInterrupted = 130
+)
 
 // Event is one server-sent event.
 type Event struct {
@@ -219,4 +257,57 @@ type Lane struct {
 	Limit int    `json:"limit,omitempty"`
 	Cards int    `json:"cards"`
 	Ready int    `json:"ready,omitempty"` // open cards with a configured agent
+}
+
+// Journal is `journal --json`.
+type Journal struct {
+	Entries []JournalEntry `json:"entries"`
+}
+
+// Boards is the answer that lists all boards.
+type Boards struct {
+	Boards []Board `json:"boards"`
+}
+
+// Agent is one configured agent as `agents` lists it.
+type Agent struct {
+	Name    string   `json:"name"`
+	Driver  string   `json:"driver"`
+	State   string   `json:"state"` // unavailable, installed, needs_login, ready
+	Version string   `json:"version,omitempty"`
+	Path    string   `json:"path,omitempty"`
+	Asks    string   `json:"asks"` // what it asks before: nothing, …
+	Reason  string   `json:"reason,omitempty"`
+	Hint    string   `json:"hint,omitempty"`
+	Tried   []string `json:"tried,omitempty"` // places looked at
+}
+
+// Agents is `agents --json`.
+type Agents struct {
+	Agents []Agent `json:"agents"`
+}
+
+// Check is one line of `doctor`.
+type Check struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// Checks is `doctor --json`.
+type Checks struct {
+	Checks []Check `json:"checks"`
+}
+
+// Project is one registered folder as `project list` shows it.
+type Project struct {
+	Name   string   `json:"name"`
+	Folder string   `json:"folder"`
+	Boards []string `json:"boards"`
+}
+
+// Projects is `project list --json`.
+type Projects struct {
+	Projects []Project `json:"projects"`
 }
