@@ -1,0 +1,59 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// KeeperExe is the program to start keepers from: this one, even when its file
+// was replaced meanwhile.
+func KeeperExe() (string, error) { return "/proc/self/exe", nil }
+
+// leftBehind is sent to those left in an agent's group; the sweep follows.
+const leftBehind = unix.SIGTERM
+
+// waitExit waits for the end of a child without reaping it, so that its number
+// and its group's stay taken. reap does the rest.
+func waitExit(p *os.Process) (reap func() (*os.ProcessState, error)) {
+	for {
+		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return p.Wait
+		}
+	}
+}
+
+// keeperDeath returns a channel that is closed when the process ends, or nil
+// when it is not there. It lets go when ctx ends.
+func keeperDeath(ctx context.Context, pid int) <-chan struct{} {
+	if pid <= 0 {
+		return nil
+	}
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return nil
+	}
+	f := os.NewFile(uintptr(fd), "pidfd") // waited for by the runtime's poller, without a thread
+	raw, err := f.SyscallConn()
+	if err != nil {
+		f.Close()
+		return nil
+	}
+	died := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { f.Close() })
+	go func() {
+		defer f.Close()
+		defer stop()
+		err := raw.Read(func(fd uintptr) bool {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
+		})
+		if err == nil {
+			close(died)
+		}
+	}()
+	return died
+}
