@@ -1,6 +1,27 @@
-// Package board reads kanban boards in Markdown as byte spans and changes them by splices.
+// Package board reads kanban boards in Markdown as byte spans and changes them
+// by splices.
 //
-// CONTRACT (to be completed by the owner of this package; names are used by dispatch and internal/daemon).
+// Its goals: parse then serialise is the identity; an operation changes the
+// lines of its card and nothing else, which every operation checks on its own
+// result before it gives it away; an operation on its own result changes
+// nothing. It is not a Markdown editor, knows nothing of agents, runs, files
+// or time, and repairs nothing a person wrote.
+//
+// Grammar, on top of the lines of internal/markdown:
+//
+//	board  = [BOM] [header] { line } { lane } [archive] [footer]
+//	lane   = heading [mark] { item | line }     level 2; in a Kanban file any level
+//	heading= title [ "(" limit ")" ]
+//	mark   = "**Complete**"                     in the languages Obsidian Kanban writes
+//	card   = item whose content begins with a box; its bytes go up to the next item or the end of the list
+//	box    = "[" one character "]" ( white space | end of line )
+//	first  = text up to <br> or the end of the line
+//	status = item in a card, without a box, that ends in "^r-" and a run id; with all lines indented deeper
+//	archive= rule heading                       "Archive", in those languages; ends at the next heading
+//	footer = "%% kanban:settings" up to the end of the file
+//
+// Several lists under a heading are one lane. Only items of outermost lists
+// are cards. What internal/markdown masks holds nothing.
 package board
 
 import (
@@ -41,6 +62,12 @@ type Board struct {
 	Inactive string // not empty: read-only and why ("merge markers, line 12"); starts nothing, never written
 	Problem  string // not empty: the header cannot be read ("line 3: ..."); listed, starts nothing, status may still be written
 	Hints    []Hint // "looks like a card, line 3"
+	Archive  []Card // cards of the archive of Obsidian Kanban: never started, never a target
+
+	items   []item
+	footer  int             // where the settings footer begins; len(Src) without one
+	written map[Role]string // titles of lanes that are added
+	options Options         // to read results the same way
 }
 
 // Hint is something a person should know about a line; it changes nothing.
@@ -58,6 +85,8 @@ type Lane struct {
 	Head  span.Span
 	Body  span.Span // from after the heading (and its underline) to the next lane, archive, footer or end
 	Cards []Card
+
+	mark int // where the lane's content begins: after heading and mark
 }
 
 // Card is one item with a box, with all its bytes up to the next item or the end of the list.
@@ -79,6 +108,10 @@ type Card struct {
 	Text      []byte   // the person's bytes of the card: everything but the status item; hash of it says "unchanged"
 	Status    *Status  // the status item, if one is there
 	Hints     []Hint
+
+	pad  int    // where the item's content begins
+	para int    // where the paragraph of the first line ends
+	unit string // indentation of the lines below the first; "" where there are none
 }
 
 // Open reports whether the card's box is empty (a blank or a no-break space).
@@ -96,6 +129,9 @@ type Status struct {
 	Span  span.Span
 	Lines []string // the lines below its first, without indentation
 	Head  string   // its first line, without indentation
+
+	indent string   // of its first line
+	kept   []string // the lines below its first as they are
 }
 
 // Item is a status item to write.
@@ -117,6 +153,7 @@ type Update struct {
 	Key    string // by its unique Key among open cards outside done lanes and archive
 	To     Role   // move to the end of the first list of the first lane with this role (unless it is already in a lane of that role)
 	ToLane string // or to the lane with this name (put back where it was)
+	At     int    // with To or ToLane: the place among the lane's cards, from 1; 0: the end of its first list
 	Put    *Item  // put or replace the status item
 	Remove bool   // remove the status item
 	// Wrote are lines deckhand wrote into the status item before (without indentation). Only these are
@@ -130,4 +167,5 @@ var (
 	ErrAmbiguous = errors.New("two cards read the same")
 	ErrNoLane    = errors.New("the board has no such lane")
 	ErrInactive  = errors.New("the board is read-only now")
+	ErrPlace     = errors.New("the card cannot be written without changing other lines")
 )

@@ -1,0 +1,309 @@
+package board
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"deckhand/internal/markdown"
+	"deckhand/internal/span"
+)
+
+// cutBox reads the box an item's content begins with: one character between
+// brackets, and white space or nothing after them.
+func cutBox(content string) (box, rest string, ok bool) {
+	if !strings.HasPrefix(content, "[") {
+		return "", "", false
+	}
+	_, n := utf8.DecodeRuneInString(content[1:])
+	end := 1 + n
+	if n == 0 || content[1] == ']' || !strings.HasPrefix(content[end:], "]") {
+		// an emoji with its selector is one character to people
+		sel := "\ufe0f]"
+		if n == 0 || !strings.HasPrefix(content[end:], sel) {
+			return "", "", false
+		}
+		end += len(sel) - 1
+	}
+	rest = content[end+1:]
+	r, _ := utf8.DecodeRuneInString(rest)
+	if rest != "" && !unicode.IsSpace(r) {
+		return "", "", false
+	}
+	return content[1:end], rest, true
+}
+
+func openBox(box string) bool { return box == " " || box == "\u00a0" }
+
+// card reads the item at hand.
+func (p *parser) card() (Card, bool) {
+	l := p.lines[0]
+	if l.Kind != markdown.Text {
+		return Card{}, false
+	}
+	box, rest, ok := cutBox(p.text[l.Content:l.End])
+	if !ok {
+		return Card{}, false
+	}
+	c := Card{Span: p.item.span, Line: p.first, Box: box}
+	start := l.End - len(rest)
+	c.pad, c.para = l.Content, l.Next
+	end := l.End
+	for _, n := range p.lines[1:] {
+		if n.Kind != markdown.Text || n.First {
+			break
+		}
+		end, c.para = n.End, n.Next
+	}
+	c.unit = p.unit()
+	parts := splitBreaks(rest)
+	c.First = strings.TrimSpace(parts[0])
+	_, c.BlockID = cutBlockID(rest)
+	c.Lines = parts[1:]
+	c.Recurring = strings.Contains(rest, "🔁")
+	p.below(&c)
+	p.words(&c, start+strings.Index(rest, c.First), end)
+	c.Text = p.own(&c, l.Content)
+	return c, true
+}
+
+// words reads identity, mentions and project off the first line; para ends at end.
+func (p *parser) words(c *Card, start, end int) {
+	c.Key = key(c.First)
+	inKey, _ := mentions(c.Key, len(c.Key))
+	c.Title = title(c.Key, inKey)
+	found, odd := mentions(p.text[start:max(end, start+len(c.First))], len(c.First))
+	for _, m := range found {
+		switch {
+		case m.project && c.Project == "":
+			c.Project = m.name
+		case m.project && c.Project != m.name:
+			c.Hints = append(c.Hints, Hint{c.Line, "two projects, the first one counts"})
+		case m.project:
+		case p.configured(m.name):
+			c.Agents = addOnce(c.Agents, m.name)
+		default:
+			c.Unknown = addOnce(c.Unknown, m.name)
+		}
+	}
+	for _, name := range odd {
+		if lower := strings.ToLower(name); p.o.Agents != nil && slices.Contains(p.o.Agents, lower) {
+			c.Hints = append(c.Hints, Hint{c.Line, "@" + name + " is no mention, @" + lower + " is: agents' names are lower case"})
+		}
+	}
+}
+
+func (p *parser) configured(name string) bool {
+	return p.o.Agents == nil || slices.Contains(p.o.Agents, name)
+}
+
+func addOnce(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// splitBreaks divides an item's first line at <br>, but not in code.
+func splitBreaks(s string) []string {
+	if !strings.Contains(s, "<") {
+		return []string{s}
+	}
+	masks := markdown.InlineMasks([]byte(s), span.Span{End: len(s)})
+	var parts []string
+	last := 0
+	for i := 0; i < len(s); i++ {
+		n := breakLen(s[i:])
+		if n == 0 || markdown.In(masks, i) {
+			continue
+		}
+		parts = append(parts, s[last:i])
+		last = i + n
+		i = last - 1
+	}
+	return append(parts, s[last:])
+}
+
+// breakLen is the length of the <br> that s begins with, else 0.
+func breakLen(s string) int {
+	if len(s) < 4 || !strings.EqualFold(s[:3], "<br") {
+		return 0
+	}
+	rest := strings.TrimLeft(s[3:], " ")
+	rest = strings.TrimPrefix(rest, "/")
+	if !strings.HasPrefix(rest, ">") {
+		return 0
+	}
+	return len(s) - len(rest) + 1
+}
+
+// unit is the indentation of the lines directly below the first: the smallest
+// one that is not lazy text nor inside code. "" where there is none.
+func (p *parser) unit() string {
+	unit, least := "", 0
+	for _, l := range p.lines[1:] {
+		if l.Kind != markdown.Text && l.Kind != markdown.Heading {
+			continue
+		}
+		indent := leading(p.text[l.Start:l.End])
+		if indent == "" || len(indent) == l.End-l.Start {
+			continue
+		}
+		if w := columns(indent); least == 0 || w < least {
+			unit, least = indent, w
+		}
+	}
+	return unit
+}
+
+// leading is the blanks and tabs a line begins with.
+func leading(line string) string {
+	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+}
+
+// columns is the width of indentation, tabs counted.
+func columns(indent string) int {
+	n := 0
+	for _, c := range []byte(indent) {
+		if c == '\t' {
+			n += 4 - n%4
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// dedent takes one level of indentation off a line of a card.
+func dedent(line, unit string) string {
+	if rest, ok := strings.CutPrefix(line, unit); ok && unit != "" {
+		return rest
+	}
+	width := max(columns(unit), 1)
+	for n := 0; n < width && line != "" && (line[0] == ' ' || line[0] == '\t'); line = line[1:] {
+		n++
+		if line[0] == '\t' {
+			return line[1:]
+		}
+	}
+	return line
+}
+
+// below reads the lines below a card's first: the status item, the person's
+// lines, and what these say.
+func (p *parser) below(c *Card) {
+	c.Status = p.status()
+	for i, l := range p.lines[1:] {
+		if c.Status != nil && c.Status.Span.Contains(l.Start) {
+			continue
+		}
+		line := dedent(p.text[l.Start:l.End], c.unit)
+		c.Lines = append(c.Lines, line)
+		if looksLikeCard(line) {
+			h := Hint{c.Line + 1 + i, "looks like a card"}
+			c.Hints = append(c.Hints, h)
+			p.b.Hints = append(p.b.Hints, Hint{h.Line, h.Text + ", line " + itoa(h.Line)})
+		}
+		if l.Kind == markdown.Text || l.Kind == markdown.Blank {
+			p.noteLine(c, strings.TrimSpace(line))
+		}
+	}
+}
+
+// looksLikeCard reports whether a line has a no-break space where the blank
+// after a list marker should be.
+func looksLikeCard(line string) bool {
+	rest := strings.TrimLeft(line, "-*+")
+	return len(rest) == len(line)-1 && strings.HasPrefix(rest, "\u00a0[")
+}
+
+// noteLine reads after: and mentions off a line of the note.
+func (p *parser) noteLine(c *Card, line string) {
+	line = cutMarker(line)
+	if rest, ok := cutFold(line, "after:"); ok {
+		c.After = append(c.After, afterTargets(rest)...)
+	}
+	if c.NoteAgent != "" {
+		return
+	}
+	found, _ := mentions(line, len(line))
+	for _, m := range found {
+		if !m.project && p.configured(m.name) {
+			c.NoteAgent = m.name
+			return
+		}
+	}
+}
+
+// cutFold is strings.CutPrefix without regard to case, for ASCII.
+func cutFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+// afterTargets are the cards or blocks that an after: line names.
+func afterTargets(s string) []string {
+	var out []string
+	rest := s
+	for {
+		_, inner, ok := strings.Cut(rest, "[[")
+		if !ok {
+			break
+		}
+		target, more, ok := strings.Cut(inner, "]]")
+		if !ok {
+			break
+		}
+		out = append(out, linkTarget("[["+target+"]]"))
+		rest = more
+	}
+	if s = strings.TrimSpace(s); len(out) == 0 && s != "" {
+		out = append(out, s)
+	}
+	return out
+}
+
+// cutMarker takes a list marker off a line.
+func cutMarker(line string) string {
+	if line == "" {
+		return line
+	}
+	n := 0
+	if strings.IndexByte("-*+", line[0]) >= 0 {
+		n = 1
+	} else {
+		for n < len(line) && '0' <= line[n] && line[n] <= '9' {
+			n++
+		}
+		if n == 0 || n == len(line) || line[n] != '.' && line[n] != ')' {
+			return line
+		}
+		n++
+	}
+	rest := strings.TrimLeft(line[n:], " \t")
+	if len(rest) == len(line)-n {
+		return line
+	}
+	return rest
+}
+
+// own are the person's bytes of a card from its box on, without the last line end.
+func (p *parser) own(c *Card, from int) []byte {
+	src := p.b.Src
+	if c.Status == nil {
+		return trimEOL(src[from:c.Span.End])
+	}
+	own := slices.Concat(src[from:c.Status.Span.Start], src[c.Status.Span.End:c.Span.End])
+	return trimEOL(own)
+}
+
+func trimEOL(b []byte) []byte {
+	n := len(b)
+	for n > 0 && (b[n-1] == '\n' || b[n-1] == '\r') {
+		n--
+	}
+	return b[:n:n]
+}

@@ -1,0 +1,248 @@
+package board
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// key is the identity of a card before its first run: its first line without
+// block id, mention suffixes, fields of the Tasks and Kanban plugins and
+// variation selectors, white space collapsed, in NFC.
+func key(first string) string {
+	s := strings.TrimSpace(first)
+	if !ascii(s) {
+		s = strings.Map(func(r rune) rune {
+			if r == '\ufe0e' || r == '\ufe0f' {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	s, _ = cutBlockID(s)
+	s = dropKanbanFields(s)
+	s = dropTrailingFields(s)
+	s = collapse(s)
+	if ascii(s) {
+		return s
+	}
+	return norm.NFC.String(s)
+}
+
+func ascii(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// collapse makes every run of white space one blank.
+func collapse(s string) string {
+	last := byte(' ')
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= utf8.RuneSelf || c < ' ' || c == ' ' && last == ' ' {
+			return strings.Join(strings.Fields(s), " ")
+		}
+		last = s[i]
+	}
+	return strings.TrimSpace(s)
+}
+
+// cutBlockID takes "^id" off the end of a line.
+func cutBlockID(s string) (rest, id string) {
+	s = strings.TrimRightFunc(s, unicode.IsSpace)
+	at := strings.LastIndexByte(s, '^')
+	if at < 0 || at+1 == len(s) || at > 0 && s[at-1] != ' ' && s[at-1] != '\t' {
+		return s, ""
+	}
+	for _, c := range []byte(s[at+1:]) {
+		if !nameByte(c) && (c < 'A' || c > 'Z') || c == '_' {
+			return s, ""
+		}
+	}
+	return strings.TrimRightFunc(s[:at], unicode.IsSpace), s[at+1:]
+}
+
+// dropKanbanFields takes off what the date and time pickers of Obsidian Kanban
+// write, and what the picker leaves behind a mention: @pi{2026-11-30}.
+func dropKanbanFields(s string) string {
+	if !strings.Contains(s, "@") {
+		return s
+	}
+	var out strings.Builder
+	for i := 0; i < len(s); {
+		switch {
+		case s[i] != '@':
+			out.WriteByte(s[i])
+			i++
+			continue
+		case i == 0 || s[i-1] == ' ' || s[i-1] == '\t':
+			if n := kanbanField(s[i:]); n > 0 {
+				i += n
+				continue
+			}
+		}
+		n := 1 + nameLen(s[i+1:])
+		out.WriteString(s[i : i+n])
+		i += n
+		if n > 1 && i < len(s) && s[i] == '{' {
+			if end := strings.IndexByte(s[i:], '}'); end >= 0 {
+				i += end + 1
+			}
+		}
+	}
+	return out.String()
+}
+
+// kanbanField is the length of the date or time field at the start of s.
+func kanbanField(s string) int {
+	rest := strings.TrimPrefix(strings.TrimPrefix(s, "@"), "@")
+	n := len(s) - len(rest)
+	switch {
+	case strings.HasPrefix(rest, "{"):
+		return fieldEnd(n, rest, "}")
+	case strings.HasPrefix(rest, "[["):
+		return fieldEnd(n, rest, "]]")
+	case strings.HasPrefix(rest, "["):
+		if strings.Contains(rest, "](") {
+			return fieldEnd(n, rest, ")")
+		}
+	}
+	return 0
+}
+
+func fieldEnd(n int, rest, end string) int {
+	at := strings.Index(rest, end)
+	if at < 0 {
+		return 0
+	}
+	return n + at + len(end)
+}
+
+// taskField is one field of the Tasks plugin at the end of a line, as that
+// plugin reads them: from the end backwards. The last two are Dataview's.
+const taskField = `(?:` +
+	`[🛫➕⏳⌛📅📆🗓✅❌]\s*\d{4}-\d{2}-\d{2}` +
+	`|🔁\s*[a-zA-Z0-9, !]+` +
+	`|🏁\s*(?:delete|keep)` +
+	`|[🆔⛔]\s*[a-zA-Z0-9_-]+(?:\s*,\s*[a-zA-Z0-9_-]+)*` +
+	`|[🔺⏫🔼🔽⏬]` +
+	`|\[[\w -]+::[^\[\]]*\]` +
+	`|\([\w -]+::[^()]*\)` +
+	`)\s*$`
+
+// dropTrailingFields takes fields off the end of a line; tags and mentions
+// between them stay.
+func dropTrailingFields(s string) string {
+	s = strings.TrimRightFunc(s, unicode.IsSpace)
+	if ascii(s) && !strings.Contains(s, "::") {
+		return s
+	}
+	re := regexp.MustCompile(taskField)
+	kept := ""
+	for s != "" {
+		if at := re.FindStringIndex(s); at != nil {
+			s = strings.TrimRightFunc(s[:at[0]], unicode.IsSpace)
+			continue
+		}
+		cut := strings.LastIndexAny(s, " \t") + 1
+		if cut == 0 || s[cut] != '#' && s[cut] != '@' {
+			break
+		}
+		kept = " " + s[cut:] + kept
+		s = strings.TrimRightFunc(s[:cut], unicode.IsSpace)
+	}
+	return s + kept
+}
+
+// title is what people read: the key with links by their text, tags and
+// mentions off.
+func title(key string, found []mention) string {
+	if !strings.ContainsAny(key, "#@[") {
+		return key
+	}
+	var out strings.Builder
+	last := 0
+	for _, m := range found {
+		out.WriteString(key[last:m.start])
+		last = m.end
+	}
+	out.WriteString(key[last:])
+	t := collapse(dropTags(linkTexts(out.String())))
+	if t == "" {
+		return key
+	}
+	return t
+}
+
+// dropTags takes off "#tag" after white space.
+func dropTags(s string) string {
+	if !strings.Contains(s, "#") {
+		return s
+	}
+	var kept []string
+	for _, w := range strings.Fields(s) {
+		if strings.HasPrefix(w, "#") && len(w) > 1 && w[1] != '#' {
+			w = strings.TrimLeftFunc(w[1:], tagRune)
+			if w = strings.TrimSpace(w); w == "" {
+				continue
+			}
+			if n := len(kept); n > 0 && strings.Trim(w, ".,;:!?)") == "" {
+				kept[n-1] += w
+				continue
+			}
+		}
+		kept = append(kept, w)
+	}
+	return strings.Join(kept, " ")
+}
+
+// tagRune reports whether a tag goes on with r.
+func tagRune(r rune) bool {
+	return r == '_' || r == '-' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r > 0xffff
+}
+
+// linkTexts writes links as the text a reader sees.
+func linkTexts(s string) string {
+	var out strings.Builder
+	for {
+		at := strings.IndexByte(s, '[')
+		if at < 0 {
+			out.WriteString(s)
+			return out.String()
+		}
+		text, n := linkText(s[at:])
+		if n == 0 {
+			out.WriteString(s[:at+1])
+			s = s[at+1:]
+			continue
+		}
+		out.WriteString(strings.TrimSuffix(s[:at], "!"))
+		out.WriteString(text)
+		s = s[at+n:]
+	}
+}
+
+// linkText reads the link that s begins with: its text, and its length or 0.
+func linkText(s string) (text string, n int) {
+	if strings.HasPrefix(s, "[[") {
+		end := strings.Index(s, "]]")
+		if end < 0 {
+			return "", 0
+		}
+		target, alias, ok := strings.Cut(s[2:end], "|")
+		if !ok {
+			alias = strings.Trim(strings.ReplaceAll(target, "#", " > "), " >")
+		}
+		return strings.TrimSpace(alias), end + 2
+	}
+	if n := linkLen(s); n > 0 {
+		return s[1:bracketEnd(s)], n
+	}
+	return "", 0
+}

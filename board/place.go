@@ -1,0 +1,276 @@
+package board
+
+import (
+	"bytes"
+	"strconv"
+
+	"deckhand/internal/span"
+)
+
+// change is one card's new bytes and place. card nil adds a card; to nil
+// leaves it where it is.
+type change struct {
+	card *Card
+	text []byte
+	to   *Lane
+	at   int
+	put  *Item
+}
+
+// place makes a change and checks on the result that nothing else changed. It
+// tries the plain way first, then blank lines that keep what comes before or
+// after from running into the card.
+func (b *Board) place(ch change) ([]byte, bool) {
+	if ch.to == nil {
+		out, err := span.Apply(b.Src, span.Edit{Span: ch.card.Span, Text: ch.text})
+		return out, err == nil && b.holds(out, ch, ch.text)
+	}
+	for _, text := range b.marked(ch) {
+		for _, way := range b.ways(ch, text) {
+			out, err := span.Apply(b.Src, way...)
+			if err == nil && b.holds(out, ch, text) {
+				return out, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// marked gives the card's bytes as they go into the lane: in a Kanban file
+// with the list's marker, because Obsidian keeps one list a lane.
+func (b *Board) marked(ch change) [][]byte {
+	last := b.lastItem(ch.to)
+	if !b.Kanban || last == nil || ch.card == nil {
+		return [][]byte{ch.text}
+	}
+	blanks := len(ch.text) - len(bytes.TrimLeft(ch.text, " \t"))
+	old := b.itemOf(ch.card)
+	if old == nil || b.Src[old.marker.End-1] == b.Src[last.marker.End-1] {
+		return [][]byte{ch.text}
+	}
+	out := append(bytes.Clone(ch.text[:blanks]), b.nextMarker(last)...)
+	out = append(out, ch.text[blanks+old.marker.Len():]...)
+	return [][]byte{out, ch.text}
+}
+
+// nextMarker is the marker of an item after last.
+func (b *Board) nextMarker(last *item) []byte {
+	m := last.marker.Of(b.Src)
+	n, err := strconv.Atoi(string(m[:len(m)-1]))
+	if err != nil {
+		return m
+	}
+	return append([]byte(strconv.Itoa(n+1)), m[len(m)-1])
+}
+
+func (b *Board) itemOf(c *Card) *item {
+	for i := range b.items {
+		if b.items[i].span.Start == c.Span.Start {
+			return &b.items[i]
+		}
+	}
+	return nil
+}
+
+// lastItem is the last item of the lane's first list, or nil.
+func (b *Board) lastItem(l *Lane) *item {
+	var last *item
+	for i := range b.items {
+		it := &b.items[i]
+		if &b.Lanes[it.lane] != l || last != nil && it.list != last.list {
+			continue
+		}
+		last = it
+	}
+	return last
+}
+
+// ways are the edits to try, best first.
+func (b *Board) ways(ch change, text []byte) [][]span.Edit {
+	gone := b.removals(ch)
+	var out [][]span.Edit
+	for _, in := range b.insertions(ch, text) {
+		for _, g := range gone {
+			out = append(out, append(append([]span.Edit{}, g...), in))
+		}
+	}
+	return out
+}
+
+// removals are the ways to take the card out: with one blank line that only
+// divided it from its neighbours, or leaving a blank line in its place.
+func (b *Board) removals(ch change) [][]span.Edit {
+	if ch.card == nil {
+		return [][]span.Edit{nil}
+	}
+	s := ch.card.Span
+	blank := span.Edit{Span: s, Text: []byte(span.EOL(b.Src, s.Start))}
+	it := b.itemOf(ch.card)
+	if it == nil {
+		return [][]span.Edit{{span.Delete(s)}, {blank}}
+	}
+	wide := s
+	prev := b.neighbour(it, -1)
+	switch {
+	case it.loose:
+		wide.End = lineEnd(b.Src, s.End)
+	case prev != nil && prev.loose:
+		wide.Start = lineStart(b.Src, s.Start-1)
+	}
+	if b.to(ch) == s.Start || b.to(ch) == s.End {
+		wide = s
+	}
+	return [][]span.Edit{{span.Delete(wide)}, {span.Delete(s)}, {blank}}
+}
+
+// to is where the plain insertion of a change goes.
+func (b *Board) to(ch change) int { at, _, _ := b.spot(ch); return at }
+
+func lineEnd(src []byte, at int) int {
+	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(src)
+}
+
+func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\n') + 1 }
+
+// neighbour is the item before (-1) or after (1) it in its list, or nil.
+func (b *Board) neighbour(it *item, step int) *item {
+	for i := range b.items {
+		if &b.items[i] != it {
+			continue
+		}
+		if j := i + step; j >= 0 && j < len(b.items) && b.items[j].list == it.list {
+			return &b.items[j]
+		}
+		return nil
+	}
+	return nil
+}
+
+// spot is where a card goes: at the end of the lane's first list, or before or
+// after the card that has its place; loose tells on which side a blank line
+// divides it from its neighbour. In a lane without a list it goes below the
+// heading, its mark and one blank line.
+func (b *Board) spot(ch change) (at int, before, after bool) {
+	cards := ch.to.Cards
+	if ch.at == 1 && len(cards) > 0 {
+		it := b.itemOf(&cards[0])
+		return it.span.Start, false, it.loose
+	}
+	last := b.lastItem(ch.to)
+	if ch.at > 1 && ch.at-2 < len(cards) {
+		last = b.itemOf(&cards[ch.at-2])
+	}
+	if last == nil {
+		return b.emptySpot(ch.to), false, false
+	}
+	loose := last.loose
+	if prev := b.neighbour(last, -1); prev != nil && b.neighbour(last, 1) == nil {
+		loose = prev.loose
+	}
+	return last.span.End, loose, false
+}
+
+func (b *Board) emptySpot(l *Lane) int {
+	next := lineEnd(b.Src[:l.Body.End], l.mark)
+	if l.mark == l.Head.End && len(bytes.TrimSpace(b.Src[l.mark:next])) == 0 {
+		return next
+	}
+	return l.mark
+}
+
+// insertions are the ways to put text in, best first: as it is, with a blank
+// line after, before, on both sides, and at the end of the lane.
+func (b *Board) insertions(ch change, text []byte) []span.Edit {
+	at, before, after := b.spot(ch)
+	edit := func(at int, before, after bool) span.Edit {
+		eol := []byte(span.EOL(b.Src, at))
+		var t []byte
+		if before {
+			t = append(t, eol...)
+		}
+		t = append(t, text...)
+		if after {
+			t = append(t, eol...)
+		}
+		return span.Insert(at, t)
+	}
+	end := ch.to.Mark(b.Src)
+	return []span.Edit{
+		edit(at, before, after), edit(at, false, true), edit(at, true, false), edit(at, true, true),
+		edit(end, true, false), edit(end, true, true),
+	}
+}
+
+// Mark is the end of the lane's last line that is not blank.
+func (l *Lane) Mark(src []byte) int {
+	trimmed := bytes.TrimRight(src[:l.Body.End], " \t\r\n")
+	return max(lineEnd(src[:l.Body.End], len(trimmed)), l.mark)
+}
+
+// holds checks a result: the same header, lanes, archive and footer, all other
+// cards with all their bytes in order, and this card where it was to be, with
+// its person's text and its status item.
+func (b *Board) holds(out []byte, ch change, text []byte) bool {
+	n := Parse(b.Path, out, b.options)
+	if len(n.Lanes) != len(b.Lanes) || n.Problem != b.Problem || n.Inactive != "" ||
+		!bytes.Equal(out[n.footer:], b.Src[b.footer:]) || !b.sameCards(n, n.Archive, b.Archive, ch, nil, text) {
+		return false
+	}
+	for i := range b.Lanes {
+		was, is := &b.Lanes[i], &n.Lanes[i]
+		if !bytes.Equal(was.Head.Of(b.Src), is.Head.Of(out)) || !b.sameCards(n, is.Cards, was.Cards, ch, was, text) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameCards compares the cards of one lane before and after a change.
+func (b *Board) sameCards(n *Board, is, was []Card, ch change, lane *Lane, text []byte) bool {
+	i, seen := 0, 0
+	for j := range was {
+		w := &was[j]
+		if ch.card != nil && w.Span == ch.card.Span {
+			if ch.to != nil {
+				continue
+			}
+			if i == len(is) || !ch.is(n, &is[i], text) {
+				return false
+			}
+			i++
+			continue
+		}
+		if i < len(is) && seen == 0 && ch.to == lane && lane != nil && ch.is(n, &is[i], text) && !bytes.Equal(is[i].Span.Of(n.Src), w.Span.Of(b.Src)) {
+			seen++
+			i++
+		}
+		if i == len(is) || !bytes.Equal(is[i].Span.Of(n.Src), w.Span.Of(b.Src)) {
+			return false
+		}
+		i++
+	}
+	if ch.to != nil && ch.to == lane && seen == 0 {
+		if i == len(is) || !ch.is(n, &is[i], text) {
+			return false
+		}
+		i++
+	}
+	return i == len(is)
+}
+
+// is reports whether c is the changed card.
+func (ch change) is(n *Board, c *Card, text []byte) bool {
+	if !bytes.Equal(trimEOL(c.Span.Of(n.Src)), trimEOL(text)) {
+		return false
+	}
+	if ch.card == nil {
+		return c.Status == nil
+	}
+	if ch.put != nil && (c.Status == nil || c.Status.Run != ch.put.Run) {
+		return false
+	}
+	return c.Key == ch.card.Key
+}
