@@ -1,14 +1,45 @@
 // Package watcher says which paths of a folder may have changed.
 //
-// CONTRACT (to be completed by the owner of this package).
+// It watches folders, never single files: an editor that saves by renaming
+// replaces the file, and a watch on it would follow the old one. Events only
+// name what to look at; what is there is read by Lstat:
+//
+//	fsnotify ─► drain (a set of paths) ─► look (Lstat, list, add watches) ─► gather (batches) ─► Batches()
+//
+// Each arrow is a goroutine's border. The first does nothing but drain, because
+// adding a watch can block while events wait. A new folder is watched first and
+// listed then, so a file made right after it is found by one or the other. Lost
+// events (the kernel's queue overflowed, Rescan was called) lead to a look at
+// everything; a slow poll does the same for file systems that tell nothing, and
+// a faster one for folders that could not be watched.
+//
+// A batch waits Debounce for more and is never postponed beyond Ceiling. A file
+// renamed away and made again meanwhile is one path in one batch.
+//
+// Left out: names that start with a dot, files that start with # or end in ~,
+// and what Skip says, before anything is registered. Symbolic links are named
+// and never followed.
+//
+// Not for: what a path means, what is in a file, or whether it really changed: a
+// path may be named that did not.
 package watcher
 
-import "time"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
 
 // Options of a Watcher.
 type Options struct {
 	// Skip reports whether a path (relative, slashes) is of no interest. It is
-	// asked before a folder is watched or listed.
+	// asked before a folder is watched or listed, by one goroutine. Dot names
+	// are skipped without asking.
 	Skip     func(rel string, dir bool) bool
 	Debounce time.Duration // how long a batch waits for more (50 ms)
 	Ceiling  time.Duration // how long it can be postponed at most (500 ms)
@@ -16,10 +47,192 @@ type Options struct {
 	Progress func(folders, files int)
 }
 
+// pollBlind is the poll of folders without events.
+const pollBlind = 5 * time.Second
+
+func (o Options) defaults() Options {
+	if o.Skip == nil {
+		o.Skip = func(string, bool) bool { return false }
+	}
+	if o.Debounce == 0 {
+		o.Debounce = 50 * time.Millisecond
+	}
+	if o.Ceiling == 0 {
+		o.Ceiling = 500 * time.Millisecond
+	}
+	if o.Poll == 0 {
+		o.Poll = 5 * time.Minute
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	return o
+}
+
 // Batch is a set of paths that may have changed, appeared or gone.
 type Batch struct {
 	Paths  []string // relative, slashes, sorted, each once; files only
+	Links  []string // symbolic links, as Paths; not followed
 	Rescan bool     // events were lost: Paths holds what differs after a rescan
 	First  bool     // the first scan: every file
 	Gone   bool     // the watched folder itself is gone
 }
+
+// Watcher watches one folder.
+type Watcher struct {
+	root    string
+	opts    Options
+	source  source
+	drain   *drain
+	found   chan found
+	batches chan Batch
+	tree    *tree // touched by the look goroutine only
+
+	mu   sync.Mutex
+	mode string // guarded by mu
+}
+
+// New prepares a watcher of the folder root; Run starts it.
+func New(root string, o Options) (*Watcher, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	st, err := os.Stat(root)
+	if err != nil {
+		return nil, err
+	}
+	if !st.IsDir() {
+		return nil, fmt.Errorf("%s: not a folder", root)
+	}
+	return with(root, o, newSource(root)), nil
+}
+
+func with(root string, o Options, src source) *Watcher {
+	o = o.defaults()
+	return &Watcher{
+		root: root, opts: o, source: src, mode: "events",
+		drain:   newDrain(root),
+		found:   make(chan found),
+		batches: make(chan Batch),
+		tree:    newTree(root, o.Skip, src),
+	}
+}
+
+// Batches gives what was found; it is closed when Run returns. The first batch
+// holds every file.
+func (w *Watcher) Batches() <-chan Batch { return w.batches }
+
+// Mode says how changes are noticed: "events", or what is polled and why.
+func (w *Watcher) Mode() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mode
+}
+
+// Rescan makes the watcher look at everything.
+func (w *Watcher) Rescan() { w.drain.lose() }
+
+// Run watches until ctx ends.
+func (w *Watcher) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	wg.Go(func() { w.drain.run(ctx, w.source) })
+	wg.Go(func() {
+		defer close(w.batches)
+		gather(ctx, w.found, w.batches, w.opts.Debounce, w.opts.Ceiling)
+	})
+	w.look(ctx)
+	cancel()
+	// Closing waits for the reader, which waits for drain to take its event.
+	err := w.source.close()
+	wg.Wait()
+	return err
+}
+
+// look is the goroutine that touches the tree: it takes what was drained, looks
+// at it and hands on what it found.
+func (w *Watcher) look(ctx context.Context) {
+	first := found{first: true}
+	w.tree.progress = w.opts.Progress
+	w.tree.visit(".", true, &first)
+	w.tree.progress = nil
+	w.say()
+	if !w.give(ctx, first) {
+		return
+	}
+	slow := time.NewTicker(w.opts.Poll)
+	defer slow.Stop()
+	var blind <-chan time.Time // nil while every folder has a watch: then nothing wakes an idle program but slow
+	gone := false
+	for {
+		if blind == nil && len(w.tree.blind) > 0 {
+			blind = time.After(min(w.opts.Poll, pollBlind))
+		}
+		var f found
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.drain.wake:
+			f = w.takeDrained()
+		case <-slow.C:
+			w.tree.visit(".", true, &f)
+		case <-blind:
+			blind = nil
+			w.tree.visitBlind(&f)
+		}
+		was := gone
+		gone = w.tree.lost()
+		f.gone = gone && !was
+		w.say()
+		if !w.give(ctx, f) {
+			return
+		}
+	}
+}
+
+func (w *Watcher) takeDrained() (f found) {
+	names, lost := w.drain.take()
+	if lost {
+		f.rescan = true
+		w.tree.visit(".", true, &f)
+	}
+	for _, rel := range names {
+		w.tree.event(rel, &f)
+	}
+	return f
+}
+
+func (w *Watcher) give(ctx context.Context, f found) bool {
+	if f.empty() {
+		return true
+	}
+	select {
+	case w.found <- f:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// say keeps Mode true.
+func (w *Watcher) say() {
+	mode := "events"
+	if n := len(w.tree.blind); n > 0 {
+		mode = fmt.Sprintf("polling %d %s: %s", n, plural(n), w.tree.why)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mode = mode
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "folder"
+	}
+	return "folders"
+}
+
+// isGone reports that a path is not there (any more): normal after an event.
+func isGone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) }
