@@ -33,7 +33,7 @@ func agent(t *testing.T) harness.Agent {
 	}
 	return harness.Agent{
 		Name: "demo", Command: []string{exe, "-pace", "0s"},
-		Env: append(os.Environ(), child+"=1"),
+		Env: append(os.Environ(), child+"=1", "GORACE=atexit_sleep_ms=0"),
 	}
 }
 
