@@ -42,7 +42,7 @@ func (b *blocks) line(l markdown.Line) bool {
 	if b.ended(l, started) {
 		return true
 	}
-	b.items = b.items[:min(len(b.items), l.Items-started)]
+	b.items = b.items[:min(len(b.items), max(0, l.Items-started))]
 	for range started {
 		b.items = append(b.items, l.Start)
 	}
@@ -112,17 +112,18 @@ func (b *blocks) look(l markdown.Line) {
 
 // outermost keeps the outermost block up to date.
 func (b *blocks) outermost(l markdown.Line) {
-	quote, list := l.Quotes > 0 && !l.Listed, l.Listed
-	switch {
-	case l.Kind == markdown.Blank && !list:
-		b.quote = false
+	if l.Kind == markdown.Blank && !l.Listed {
+		b.quote = false // the next quote is another one
+	}
+	if l.Kind == markdown.Blank {
 		return
-	case l.Kind == markdown.Blank:
-		return
-	case list && b.list && !l.NewList, quote && b.quote, !list && !quote && !b.list && !b.quote && !l.First:
+	}
+	quote := l.Quotes > 0 && !l.Listed
+	same := quote == b.quote && l.Listed == b.list
+	if same && (l.Listed && !l.NewList || quote || !l.Listed && !l.First) {
 		b.top.End = l.Next
-	default:
+	} else {
 		b.top = span.Span{Start: l.Start, End: l.Next}
 	}
-	b.quote, b.list = quote, list
+	b.quote, b.list = quote, l.Listed
 }

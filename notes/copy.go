@@ -110,7 +110,7 @@ func (c *copier) take(p *Piece, text []byte) {
 	c.used += utf8.RuneCount(kept)
 	p.Text = string(kept)
 	if p.Cut = len(kept) < len(text); p.Cut {
-		if !bytes.HasSuffix(kept, []byte("\n")) {
+		if len(kept) > 0 && kept[len(kept)-1] != '\n' {
 			p.Text += "\n"
 		}
 		p.Text += fmt.Sprintf("%s%d of %d bytes]\n", CutMark, len(kept), len(text))

@@ -247,3 +247,34 @@ func TestReadErrorsHideTheFolder(t *testing.T) {
 		}
 	}
 }
+
+func FuzzCopy(f *testing.F) {
+	f.Add("[[a]] [[a#B]] ![[a#^c]] [x](a.md)", "---\nt: 1\n---\n# A\n## B\nx ^c\n", 5, 12)
+	f.Add("[[#B]] [[a#A#B]] `[[a]]`", "# B\n\xff\n", 0, 3)
+	f.Fuzz(func(t *testing.T, card, note string, perNote, total int) {
+		files := folder{"a.md": note, "Shop.md": card, "b/a.md": "other"}
+		used := 0
+		for _, p := range files.copy(card, Limits{Links: 3, PerNote: perNote, Total: total}) {
+			if p.Problem != "" {
+				if p.Text != "" || p.Cut {
+					t.Fatalf("problem and text: %+v", p)
+				}
+				continue
+			}
+			text := p.Text
+			if p.Cut {
+				text = text[:strings.LastIndex(text, CutMark)]
+			} else if len(text) != p.Bytes {
+				t.Fatalf("%d of %d bytes, not cut", len(text), p.Bytes)
+			}
+			text = strings.TrimSuffix(text, "\n") // the mark stands on a line of its own
+			if !strings.Contains(files[p.Path], text) {
+				t.Fatalf("%q is not in %q", text, files[p.Path])
+			}
+			n := utf8.RuneCountInString(text)
+			if used += n; n > max(0, perNote) || used > max(0, total) {
+				t.Fatalf("%d characters, %d in all, limits %d and %d", n, used, perNote, total)
+			}
+		}
+	})
+}

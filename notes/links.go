@@ -239,27 +239,38 @@ func bareEnd(src []byte, at int) (int, bool) {
 
 // titleEnd skips blanks and a title, and gives the offset of the ")" after them.
 func titleEnd(src []byte, at int) (int, bool) {
-	blank := skipBlanks(src, at)
-	if blank > at && blank < len(src) && src[blank] != ')' {
-		closing := src[blank]
-		switch closing {
-		case '(':
-			closing = ')'
-		case '"', '\'':
-		default:
+	title := skipBlanks(src, at)
+	if title > at && title < len(src) && src[title] != ')' {
+		end, ok := quotedEnd(src, title)
+		if !ok {
 			return 0, false
 		}
-		for blank++; blank < len(src) && src[blank] != closing; blank++ {
-			if src[blank] == '\n' {
-				return 0, false
-			}
-			if src[blank] == '\\' {
-				blank++
-			}
-		}
-		blank = skipBlanks(src, blank+1)
+		title = skipBlanks(src, end)
 	}
-	return blank, blank < len(src) && src[blank] == ')'
+	return title, title < len(src) && src[title] == ')'
+}
+
+// quotedEnd gives the offset after a title on one line, in quotes or brackets.
+func quotedEnd(src []byte, at int) (int, bool) {
+	closing := src[at]
+	switch closing {
+	case '(':
+		closing = ')'
+	case '"', '\'':
+	default:
+		return 0, false
+	}
+	for at++; at < len(src) && src[at] != '\n'; at++ {
+		switch c := src[at]; {
+		case c == closing:
+			return at + 1, true
+		case c == '(' && closing == ')':
+			return 0, false
+		case c == '\\':
+			at++
+		}
+	}
+	return 0, false
 }
 
 func skipBlanks(src []byte, at int) int {

@@ -3,6 +3,7 @@ package notes
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -60,9 +61,11 @@ func (o sections) end(i int) int {
 // find gives the first heading in list[from:to] that heads lead to, each below
 // the one before. Better ways to compare come first, whatever their place.
 func (o sections) find(heads []string, from, to int) (int, bool) {
-	for _, same := range comparisons(heads[0]) {
+	ways := comparisons(heads[0])
+	for w, same := range ways {
 		for i := from; i < to; i++ {
-			if !same(o.list[i].Text) {
+			text := o.list[i].Text
+			if !same(text) || anySame(ways[:w], text) {
 				continue
 			}
 			if len(heads) == 1 {
@@ -74,6 +77,11 @@ func (o sections) find(heads []string, from, to int) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// anySame reports whether a heading was looked below before, in a better way.
+func anySame(ways []func(string) bool, heading string) bool {
+	return slices.ContainsFunc(ways, func(same func(string) bool) bool { return same(heading) })
 }
 
 // comparisons are the ways a link's head may name a heading, best first: its

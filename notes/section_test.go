@@ -119,6 +119,17 @@ func TestSectionEnds(t *testing.T) {
 	}
 }
 
+// A heading below which the rest was not found is not looked below again.
+func TestSectionOfEqualHeadings(t *testing.T) {
+	src := strings.Repeat("# A\n## A\n### A\n#### A\n##### A\n###### A\n", 3000)
+	if sp, ok := Section([]byte(src), []string{"A", "A", "A", "A", "A", "B"}, ""); ok {
+		t.Errorf("found %v", sp)
+	}
+	if sp, ok := Section([]byte(src+"###### B"), []string{"A", "A", "A", "A", "A", "B"}, ""); !ok || sp.Start != len(src) {
+		t.Errorf("found %v %v", sp, ok)
+	}
+}
+
 func TestBlock(t *testing.T) {
 	tests := []struct{ src, id, want string }{
 		{"a\nb ^x\n\nc", "x", "a\nb ^x\n"},
