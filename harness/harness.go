@@ -7,6 +7,7 @@ package harness
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -165,6 +166,9 @@ type Spec struct {
 	Dir     string   `json:"dir"`     // the project folder
 	Session string   `json:"session"` // session file or id chosen by us; empty when the agent has none
 	Resume  bool     `json:"resume"`  // the session has a turn already
+
+	// Receipt says what of which note went into the prompt; opaque here.
+	Receipt json.RawMessage `json:"receipt,omitempty"`
 }
 
 // Driver knows one agent protocol.

@@ -1,0 +1,110 @@
+// Package dispatch decides: which card starts, which waits and why, what a
+// running card's board should show, and what a restart makes of an open run.
+//
+// It is a pure function of boards, runs, settings and the time it is given. It
+// reads no clock and no disk and starts nothing: the same input gives the same
+// decision, so a missed event, a restart and normal work take the same path.
+//
+// Not for: how a board is read or changed (package board), how an action is
+// carried out (package internal/daemon).
+//
+// The pieces: an Entry is one record of a run's log, a Run is what its entries
+// add up to (Fold), a World is all that is known at one moment, a Decision is
+// what follows from it (Reconcile). Recover is the table for runs that were
+// open when the daemon died.
+package dispatch
+
+import "time"
+
+// Kind is the kind of an Entry.
+type Kind string
+
+// The kinds of log entries. An entry is written, and synced, before the side
+// effect it announces; a second one says that the effect is done.
+const (
+	Claimed     Kind = "claimed"     // a card was chosen; its board is changed next
+	Released    Kind = "released"    // the claim was taken back; nothing ran
+	Show        Kind = "show"        // the board is about to be changed to these lines
+	Shown       Kind = "shown"       // it was
+	Started     Kind = "started"     // a keeper was started for a life
+	Bound       Kind = "bound"       // the agent named its session
+	Asked       Kind = "asked"       // the agent wants something of a person
+	AskGone     Kind = "ask_gone"    // and no longer does
+	Finished    Kind = "finished"    // a turn is over
+	Stopping    Kind = "stopping"    // the agent is being ended before its turn is over
+	Ended       Kind = "ended"       // the agent's process and its keeper are gone
+	Interrupted Kind = "interrupted" // the keeper died: what the agent did last is not known
+	Resumed     Kind = "resumed"     // another turn in the same session was asked for
+	Accepted    Kind = "accepted"    // a person ticked the card or moved it to a done lane
+	Chat        Kind = "chat"        // the chat file is about to get what the capture says up to Seq
+	Chatted     Kind = "chatted"     // it has it
+	Said        Kind = "said"        // something worth a line in the log, without an effect
+)
+
+// Entry is one line of runs/<id>/log.jsonl. Which fields are set depends on
+// Kind; unknown fields of later versions are ignored.
+type Entry struct {
+	ID   string    `json:"id"` // rises over all runs of a work folder
+	Time time.Time `json:"time"`
+	Run  string    `json:"run"`
+	Kind Kind      `json:"kind"`
+	Life int       `json:"life,omitempty"`
+	Seq  int64     `json:"seq,omitempty"` // position in the life's capture it comes from
+
+	Card    *Card    `json:"card,omitempty"`    // claimed
+	Agent   string   `json:"agent,omitempty"`   // claimed
+	Project string   `json:"project,omitempty"` // claimed
+	Folder  string   `json:"folder,omitempty"`  // claimed: real path
+	Nonce   string   `json:"nonce,omitempty"`   // claimed
+	Session string   `json:"session,omitempty"` // bound
+	Chat    string   `json:"chat,omitempty"`    // claimed: path of the chat file
+	By      string   `json:"by,omitempty"`      // claimed, stopping, resumed: board, command, moved, ticked, gone, limit
+	Reason  string   `json:"reason,omitempty"`  // one sentence
+	Word    string   `json:"word,omitempty"`    // show: the status word
+	To      string   `json:"to,omitempty"`      // show: the lane's role, empty: it stays
+	Lines   []string `json:"lines,omitempty"`   // show: what is written; resumed: what the person added
+	Board   string   `json:"board,omitempty"`   // shown: where
+	Outcome string   `json:"outcome,omitempty"` // finished, ended
+	Text    string   `json:"text,omitempty"`    // finished: the last answer; resumed: the prompt's text
+	Ask     *Ask     `json:"ask,omitempty"`     // asked; ask_gone: only its id
+	Tokens  int64    `json:"tokens,omitempty"`  // finished, ended: of this life
+	Cost    *float64 `json:"cost,omitempty"`    // finished, ended: of this life, USD
+	Exit    *Exit    `json:"exit,omitempty"`    // ended
+}
+
+// Card is what is known of a card at the moment of its claim.
+type Card struct {
+	Board string   `json:"board"`
+	Lane  string   `json:"lane"`
+	Line  int      `json:"line"`
+	Key   string   `json:"key"`
+	Title string   `json:"title"`
+	Lines []string `json:"lines,omitempty"` // the person's lines below the first
+}
+
+// Ask is what a waiting run wants of a person.
+type Ask struct {
+	ID          string        `json:"id"`
+	Kind        string        `json:"kind,omitempty"` // select, confirm, input, editor, question
+	Title       string        `json:"title,omitempty"`
+	Message     string        `json:"message,omitempty"`
+	Options     []string      `json:"options,omitempty"`
+	Prefill     string        `json:"prefill,omitempty"`
+	Placeholder string        `json:"placeholder,omitempty"`
+	Timeout     time.Duration `json:"timeout,omitempty"` // 0: none
+	Since       time.Time     `json:"since,omitzero"`
+}
+
+// Deadline is when the agent answers the ask itself; zero: never.
+func (a Ask) Deadline() time.Time {
+	if a.Timeout <= 0 {
+		return time.Time{}
+	}
+	return a.Since.Add(a.Timeout)
+}
+
+// Exit is how an agent's process ended.
+type Exit struct {
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"`
+}

@@ -1,0 +1,120 @@
+package dispatch
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"deckhand/board"
+)
+
+// shows is the status item of a run and the role of the lane its card goes to.
+func shows(r *Run, set *Settings, boardPath string) (item board.Item, to string) {
+	item = board.Item{
+		Run: strings.ToLower(r.ID), Agent: r.Agent, Word: r.Word(), Text: set.Text,
+		Link: Link(boardPath, r.Chat, "chat", set.Wiki),
+	}
+	switch item.Word {
+	case "works":
+		to = board.Working.String()
+	case "asks":
+		item.Details = []string{r.Asks[0].Since.Format("15:04")}
+		item.Said = question(r.Asks[0])
+		item.Boxes = []string{"- `deckhand stop " + short(r) + "` ends it"}
+	case Review:
+		item.Details, item.Said, to = figures(r), lines(r.Answer), board.Review.String()
+	case Accept:
+		item.Details = append([]string{r.Ended.Format("2 Jan")}, figures(r)[1:]...)
+	case Failed, Stopped, Broken:
+		item.Details = []string{r.Reason}
+		item.Boxes = []string{"- `deckhand retry " + short(r) + "` goes on in its session"}
+		if item.Word == Failed || r.By == "command" || r.By == "limit" {
+			to = board.Review.String()
+		}
+	}
+	return item, to
+}
+
+// short is enough of a run's id to type.
+func short(r *Run) string { return strings.ToLower(r.ID) }
+
+func question(a Ask) []string {
+	out := lines(a.Title)
+	if a.Message != "" {
+		out = append(out, lines(a.Message)...)
+	}
+	return append(out, a.Options...)
+}
+
+func lines(text string) []string {
+	var out []string
+	for l := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		if strings.TrimSpace(l) != "" {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func figures(r *Run) []string {
+	out := []string{Short(r.Ended.Sub(r.Turn))}
+	if r.Cost != nil {
+		out = append(out, Money(*r.Cost))
+	}
+	return out
+}
+
+// Money is a cost for people: $0.03, and $0.0004 where two digits say nothing.
+func Money(usd float64) string {
+	if usd > 0 && usd < 0.005 {
+		return fmt.Sprintf("$%.4f", usd)
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// Short is a duration for people: 7s, 4m12s, 1h03m.
+func Short(d time.Duration) string {
+	d = d.Round(time.Second)
+	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case h > 0 && m == 0:
+		return fmt.Sprintf("%dh", h)
+	case h > 0:
+		return fmt.Sprintf("%dh%02dm", h, m)
+	case m > 0 && s == 0:
+		return fmt.Sprintf("%dm", m)
+	case m > 0:
+		return fmt.Sprintf("%dm%02ds", m, s)
+	}
+	return fmt.Sprintf("%ds", s)
+}
+
+// Link is a link from one file of the work folder to another: a wikilink by
+// name where Obsidian is at home, else a relative Markdown link.
+func Link(from, to, text string, wiki bool) string {
+	if to == "" {
+		return ""
+	}
+	if wiki {
+		return "[[" + strings.TrimSuffix(path.Base(to), ".md") + "|" + text + "]]"
+	}
+	var parts []string
+	for p := range strings.SplitSeq(relative(path.Dir(from), to), "/") {
+		parts = append(parts, url.PathEscape(p))
+	}
+	return "[" + text + "](" + strings.Join(parts, "/") + ")"
+}
+
+func relative(dir, to string) string {
+	if dir == "." {
+		return to
+	}
+	from, dest := strings.Split(dir, "/"), strings.Split(to, "/")
+	n := 0
+	for n < len(from) && n < len(dest)-1 && from[n] == dest[n] {
+		n++
+	}
+	return strings.Repeat("../", len(from)-n) + strings.Join(dest[n:], "/")
+}

@@ -1,0 +1,176 @@
+package daemon
+
+import (
+	"fmt"
+	"path"
+	"time"
+
+	"deckhand/chats"
+	"deckhand/dispatch"
+	"deckhand/internal/store"
+)
+
+// chatEvery is how often a chat is written at most while its agent works; an
+// ask, a failure and the end of a turn are written at once.
+const chatEvery = 10 * time.Second
+
+// chatName is where the chat of a new run goes.
+func (d *daemon) chatName(now time.Time, title string) string {
+	dir := path.Join(d.settings.Output, "chats", now.Format("2006-01"))
+	name := chats.FileName(now, title, func(name string) bool {
+		return d.files.taken(name)
+	})
+	d.files.put(path.Join(dir, name))
+	return path.Join(dir, name)
+}
+
+// chatPath is where the chat of a run is now: a person may have moved it.
+func (m *model) chatPath(r *run) string {
+	if at := m.chats[r.ID]; at != "" {
+		return at
+	}
+	return r.Chat
+}
+
+// chatLater writes a chat now, or when it is due.
+func (d *daemon) chatLater(r *run, now, soon bool) {
+	switch {
+	case now:
+		d.writeChat(r)
+	case soon && r.chatDue.IsZero():
+		r.chatDue = r.chatAt.Add(chatEvery)
+		d.dirty = true
+	}
+}
+
+// writeChat brings a chat up to what was said. What is about to be added is
+// announced in the log first, so that a kill in the middle adds it once: the
+// piece that was announced, and may or may not be there, is compared with the
+// end of the file.
+func (d *daemon) writeChat(r *run) {
+	if r.chatBusy || r.talk == nil {
+		r.chatDue = time.Now().Add(time.Second)
+		return
+	}
+	r.chatDue = time.Time{}
+	life := r.Life
+	items, seq, again := d.unwritten(r)
+	if again && r.talk.seen < seq {
+		return // the capture is read again and has not come that far
+	}
+	props := d.props(r)
+	shape := d.shape(r)
+	if len(items) == 0 && shape == r.props {
+		return
+	}
+	if len(items) > 0 && !again && !d.log(r, dispatch.Entry{Kind: dispatch.Chat, Life: life, Seq: seq}) {
+		return
+	}
+	r.chatBusy, r.chatAt = true, time.Now()
+	at := d.chatPath(r)
+	op := chatOp(props, items, again)
+	d.queues.add("chat:"+r.ID, func() any {
+		_, err := d.store.UpdateNow(d.ctx, at, op)
+		return err
+	}, func(v any) {
+		r.chatBusy = false
+		if err, _ := v.(error); err != nil {
+			d.say("%s: %v", at, err)
+			r.fault = err.Error()
+			r.chatDue = time.Now().Add(pause)
+			return
+		}
+		r.props = shape
+		if len(items) > 0 {
+			d.log(r, dispatch.Entry{Kind: dispatch.Chatted, Life: life, Seq: seq})
+			r.talk.forget(seq)
+		}
+		if more, _, _ := d.unwritten(r); len(more) > 0 && r.chatDue.IsZero() {
+			r.chatDue = time.Now().Add(chatEvery)
+		}
+		if d.shape(r) != shape {
+			d.writeChat(r)
+		}
+	})
+}
+
+// chatDone reports whether the chat has all of the life before; if not, it is
+// written, and the next one starts after it.
+func (d *daemon) chatDone(r *run) bool {
+	if r.talk == nil {
+		return true
+	}
+	if items, _, _ := d.unwritten(r); len(items) > 0 && !r.chatBusy {
+		d.writeChat(r)
+	}
+	return !r.chatBusy
+}
+
+// unwritten are the items that the chat lacks and the position they reach to.
+// again: they were announced before a kill and may be there.
+func (d *daemon) unwritten(r *run) (items []chats.Item, seq int64, again bool) {
+	from, to := int64(-1), int64(-1)
+	if r.ChatLife == r.Life {
+		from = r.ChatSeq
+		if r.ChatOpen {
+			from, to, again = r.ChatFrom, r.ChatSeq, true
+		}
+	}
+	items, seq = r.talk.after(max(from, 0), to)
+	if from < 0 && r.prompt != "" {
+		items = append([]chats.Item{{Role: chats.You, Kind: chats.Text, Text: r.prompt}}, items...)
+	}
+	if again {
+		seq = r.ChatSeq
+	}
+	return items, seq, again
+}
+
+// chatOp adds items to a chat and brings its header up to date. A chat that is
+// not there is made.
+func chatOp(p chats.Props, items []chats.Item, again bool) store.Op {
+	return func(cur []byte) ([]byte, error) {
+		if cur == nil {
+			return chats.New(p, items), nil
+		}
+		if again && chats.Ends(cur, items) {
+			items = nil
+		}
+		next := cur
+		if len(items) > 0 {
+			var err error
+			if next, err = chats.Append(cur, items); err != nil {
+				return nil, err
+			}
+		}
+		if with, err := chats.SetProps(next, p); err == nil {
+			return with, nil
+		}
+		return next, nil // a header that a person broke is left alone
+	}
+}
+
+// shape tells two headers apart.
+func (d *daemon) shape(r *run) string {
+	p := d.props(r)
+	cost := p.Cost
+	p.Cost = nil
+	return fmt.Sprint(p, usd(cost))
+}
+
+// props is the header of a run's chat.
+func (d *daemon) props(r *run) chats.Props {
+	p := chats.Props{
+		Title: r.Card.Title, Agent: r.Agent, Model: r.model, Project: r.Project,
+		Board: "[[" + trimMD(path.Base(r.Card.Board)) + "]]", Run: r.ID, Status: r.Word(),
+		Created: r.Claimed.Local(), Cost: r.Cost, Tokens: r.Tokens,
+	}
+	return p
+}
+
+func trimMD(name string) string {
+	if path.Ext(name) == ".md" {
+		return name[:len(name)-3]
+	}
+	return name
+}

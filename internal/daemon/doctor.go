@@ -1,0 +1,183 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"deckhand/harness"
+	"deckhand/internal/control"
+	"deckhand/internal/store"
+)
+
+// Agents looks at every configured agent's program.
+func Agents(ctx context.Context, o Options) ([]control.Agent, error) {
+	f, err := openFolder(o.Dir, o.State)
+	if err != nil {
+		return nil, err
+	}
+	m := newModel(o, f)
+	if err := m.configure(); err != nil {
+		return nil, err
+	}
+	out := []control.Agent{}
+	for _, name := range slices.Sorted(maps.Keys(m.machine.Agents)) {
+		p := m.probeNow(ctx, name)
+		out = append(out, control.Agent{
+			Name: name, Driver: m.machine.Agents[name].Driver, State: p.State, Version: p.Version, Path: p.Path,
+			Asks: p.Asks, Reason: p.Reason, Hint: p.Hint, Tried: p.Tried,
+		})
+	}
+	return out, nil
+}
+
+// probeNow looks at one agent's program and waits for the answer.
+func (m *model) probeNow(ctx context.Context, name string) harness.Probe {
+	a, driver, err := m.harnessAgent(name)
+	if err != nil {
+		return harness.Probe{State: "unavailable", Reason: err.Error(), Tried: a.Tried}
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	p := driver.Probe(ctx, a.Agent)
+	if len(p.Tried) == 0 {
+		p.Tried = a.Tried
+	}
+	return p
+}
+
+// Doctor checks what deckhand needs, each with what to do about it.
+func Doctor(ctx context.Context, o Options) ([]control.Check, error) {
+	f, err := openFolder(o.Dir, o.State)
+	if err != nil {
+		return nil, err
+	}
+	m, s, err := scanned(o, f)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close() // only read from
+	m.readMachine()
+	var out []control.Check
+	for _, check := range []func() control.Check{
+		m.checkConfig, m.checkTrust, m.checkSwap, checkWatches, checkGit, m.checkState, m.checkBoards,
+	} {
+		out = append(out, check())
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.machine.Projects)) {
+		p := m.project(m.machine.Projects[name])
+		out = append(out, control.Check{Name: "project " + name, OK: p.Why.Text == "", Text: textOr(p.Why.Text, tilde(p.Folder)), Hint: p.Why.Hint})
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.machine.Agents)) {
+		p := m.probeNow(ctx, name)
+		ok := p.State == "ready" || p.State == "installed"
+		out = append(out, control.Check{Name: "agent " + name, OK: ok, Text: textOr(p.Reason, strings.TrimSpace(p.State+" "+p.Version)), Hint: p.Hint})
+	}
+	return out, nil
+}
+
+func textOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func (m *model) checkConfig() control.Check {
+	c := control.Check{Name: "configuration", OK: true, Text: tilde(m.o.Config)}
+	var texts []string
+	for _, p := range m.problems {
+		texts = append(texts, p.String())
+		c.OK = c.OK && p.Warning
+		c.Hint = textOr(c.Hint, p.Hint)
+	}
+	if len(texts) > 0 {
+		c.Text = strings.Join(texts, "\n")
+	}
+	return c
+}
+
+func (m *model) checkTrust() control.Check {
+	why := m.held()
+	return control.Check{Name: "work folder", OK: why.Text == "", Text: textOr(why.Text, tilde(m.f.dir)+" is trusted and run by this machine"), Hint: why.Hint}
+}
+
+func (m *model) checkSwap() control.Check {
+	caps, err := store.Capabilities(m.f.dir)
+	c := control.Check{Name: "safe writes", OK: err == nil && caps.Exchange && caps.Leases, Text: "files are swapped under leases"}
+	switch {
+	case err != nil:
+		c.Text = err.Error()
+	case !caps.Exchange:
+		c.Text = "this file system cannot exchange two files: the last compare before a rename stands in"
+	case !caps.Leases:
+		c.Text = "this file system has no leases: two equal looks at a file stand in"
+	}
+	return c
+}
+
+// checkWatches looks whether every folder can have its watch (Linux).
+func checkWatches() control.Check {
+	c := control.Check{Name: "watches", OK: true, Text: "no limit is known here"}
+	data, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
+	if err != nil {
+		return c
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		return c
+	}
+	c.Text = fmt.Sprintf("fs.inotify.max_user_watches is %d", n)
+	if n < 8192 {
+		c.OK, c.Hint = false, "sudo sysctl fs.inotify.max_user_watches=65536"
+	}
+	return c
+}
+
+func checkGit() control.Check {
+	out, err := exec.Command("git", "version").Output()
+	if err != nil {
+		return control.Check{Name: "git", Text: "git is not on PATH: what agents changed cannot be shown", Hint: "install git 2.30 or newer"}
+	}
+	return control.Check{Name: "git", OK: true, Text: strings.TrimSpace(string(out)) + " (oldest that works: 2.30)"}
+}
+
+func (m *model) checkState() control.Check {
+	c := control.Check{Name: "state", OK: true, Text: tilde(m.f.state)}
+	if _, err := os.Stat(m.f.state); errors.Is(err, os.ErrNotExist) {
+		c.Text += " (not made yet)"
+		return c
+	}
+	var st unix.Statfs_t
+	if err := unix.Statfs(m.f.state, &st); err == nil {
+		free := uint64(st.Bavail) * uint64(st.Bsize)
+		c.Text = fmt.Sprintf("%s, %d MB free", c.Text, free/1e6)
+		if free < 200e6 {
+			c.OK, c.Hint = false, "free some disk space"
+		}
+	}
+	return c
+}
+
+func (m *model) checkBoards() control.Check {
+	c := control.Check{Name: "boards", OK: true, Text: plural(len(m.boards), "board", "boards")}
+	for _, p := range m.faults() {
+		if strings.HasSuffix(p.Where, ".md") || strings.Contains(p.Where, ".md:") {
+			c.OK = false
+			c.Text += "\n" + p.Where + ": " + p.Text
+		}
+	}
+	if len(m.boards) == 0 {
+		c.OK, c.Hint = false, "deckhand init --sample "+filepath.Base(m.f.dir)
+	}
+	return c
+}

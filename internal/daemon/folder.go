@@ -1,0 +1,285 @@
+package daemon
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"deckhand/dispatch"
+)
+
+// ErrRunning is wrapped when another daemon runs on the folder.
+var ErrRunning = errors.New("another deckhand runs on this folder")
+
+// folder is the machine's state of one work folder:
+//
+//	<state>/<key>/folder.json    what was granted, and what was there before
+//	<state>/<key>/daemon.json    the daemon that runs, or ran last
+//	<state>/<key>/receipts.jsonl first results of client commands
+//	<state>/<key>/runs/<id>/     one folder a run (package harness)
+type folder struct {
+	dir   string // real path of the work folder
+	key   string
+	state string // <state>/<key>
+	file  folderFile
+	lock  *os.File // flock on the work folder itself, while a daemon runs
+}
+
+// folderFile is folder.json.
+type folderFile struct {
+	Format  int      `json:"format"` // 1
+	Path    string   `json:"path"`
+	Inode   uint64   `json:"inode"`   // of the work folder: how a moved one is known again
+	Secret  string   `json:"secret"`  // makes the nonces of prompts
+	Outputs []string `json:"outputs"` // every folder that ever was output:
+	Grants  []string `json:"grants"`
+	Before  []before `json:"before"`
+}
+
+// before is a card that was there when a grant came.
+type before struct {
+	Board string `json:"board"`
+	Key   string `json:"key"`
+	dispatch.Was
+}
+
+// Key names the state of a work folder: its base name, for people, and a hash
+// of its real path.
+func Key(dir string) string {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		real = filepath.Clean(dir)
+	}
+	sum := sha256.Sum256([]byte(real))
+	base := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, filepath.Base(real))
+	return base[:min(len(base), 24)] + "-" + hex.EncodeToString(sum[:8])
+}
+
+// openFolder reads the state of a work folder; nothing is written.
+func openFolder(dir, state string) (*folder, error) {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return nil, fmt.Errorf("work folder: %w", err)
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder", real)
+	}
+	f := &folder{dir: real, key: Key(real)}
+	f.state = filepath.Join(state, f.key)
+	f.file, err = readFolderFile(f.path("folder.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		f.file, err = folderFile{Format: 1, Path: real, Inode: inode(info)}, nil
+	}
+	return f, err
+}
+
+func readFolderFile(path string) (folderFile, error) {
+	var file folderFile
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return file, err
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		return file, fmt.Errorf("%s: %w", path, err)
+	}
+	return file, nil
+}
+
+func inode(info fs.FileInfo) uint64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Ino
+	}
+	return 0
+}
+
+func (f *folder) path(name ...string) string {
+	return filepath.Join(append([]string{f.state}, name...)...)
+}
+
+// take makes this process the one that may change the folder's state. The
+// kernel lets go of the lock when the process ends, however it ends.
+func (f *folder) take() error {
+	if err := os.MkdirAll(f.path("runs"), 0o700); err != nil {
+		return err
+	}
+	lock, err := os.Open(f.dir)
+	if err != nil {
+		return err
+	}
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		lock.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return fmt.Errorf("%s: %w%s", f.dir, ErrRunning, f.who())
+		}
+		return fmt.Errorf("%s: lock: %w", f.dir, err)
+	}
+	f.lock = lock
+	if f.file.Secret == "" {
+		var secret [16]byte
+		rand.Read(secret[:])
+		f.file.Secret = hex.EncodeToString(secret[:])
+		if err := f.save(); err != nil {
+			f.release()
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *folder) release() {
+	if f.lock != nil {
+		f.lock.Close()
+		f.lock = nil
+	}
+}
+
+// running is daemon.json.
+type running struct {
+	PID     int    `json:"pid"`
+	Version string `json:"version"`
+	Watch   string `json:"watch"`
+}
+
+func (f *folder) who() string {
+	if r, err := f.daemon(); err == nil {
+		return fmt.Sprintf(" (process %d)", r.PID)
+	}
+	return ""
+}
+
+func (f *folder) daemon() (running, error) {
+	var r running
+	data, err := os.ReadFile(f.path("daemon.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	return r, err
+}
+
+func (f *folder) save() error { return writeJSON(f.path("folder.json"), f.file) }
+
+// writeJSON replaces a file of the state folder in one durable step.
+func writeJSON(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return err
+	}
+	return writeFile(path, append(data, '\n'))
+}
+
+// writeFile replaces a file of the state folder in one durable step.
+func writeFile(path string, data []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name()) // gone already when all went well
+	_, err = tmp.Write(data)
+	if err == nil {
+		err = tmp.Sync()
+	}
+	if closed := tmp.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// output notes a folder that deckhand writes to: nothing below it is ever a board.
+func (f *folder) output(name string) error {
+	if slices.Contains(f.file.Outputs, name) {
+		return nil
+	}
+	f.file.Outputs = append(f.file.Outputs, name)
+	return f.save()
+}
+
+// isOutput reports whether a path lies below a folder that ever was output:.
+func (f *folder) isOutput(rel string) bool {
+	return slices.ContainsFunc(f.file.Outputs, func(o string) bool { return rel == o || strings.HasPrefix(rel, o+"/") })
+}
+
+func (f *folder) before() map[dispatch.CardID]dispatch.Was {
+	out := make(map[dispatch.CardID]dispatch.Was, len(f.file.Before))
+	for _, b := range f.file.Before {
+		out[dispatch.CardID{Board: b.Board, Key: b.Key}] = b.Was
+	}
+	return out
+}
+
+// grant compares what is granted now with what was. For each new grant the
+// cards that would start by it are marked as having been there before; with
+// start they are not. A grant that is gone is forgotten: given again, it is new.
+func (f *folder) grant(now []string, waiting map[string][]before, start bool) error {
+	changed := false
+	for _, g := range now {
+		if slices.Contains(f.file.Grants, g) {
+			continue
+		}
+		changed = true
+		if !start {
+			f.file.Before = merge(f.file.Before, waiting[g])
+		}
+	}
+	kept := slices.DeleteFunc(slices.Clone(f.file.Grants), func(g string) bool { return !slices.Contains(now, g) })
+	if !changed && len(kept) == len(f.file.Grants) {
+		return nil
+	}
+	f.file.Grants = slices.Sorted(slices.Values(now))
+	return f.save()
+}
+
+func merge(old, add []before) []before {
+	for _, b := range add {
+		old = slices.DeleteFunc(old, func(o before) bool { return o.Board == b.Board && o.Key == b.Key })
+		old = append(old, b)
+	}
+	return old
+}
+
+// forget takes the mark off a card: a person asked for it.
+func (f *folder) forget(id dispatch.CardID) error {
+	n := len(f.file.Before)
+	f.file.Before = slices.DeleteFunc(f.file.Before, func(b before) bool { return b.Board == id.Board && b.Key == id.Key })
+	if len(f.file.Before) == n {
+		return nil
+	}
+	return f.save()
+}

@@ -1,0 +1,200 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"deckhand/internal/control"
+	"deckhand/internal/store"
+)
+
+// Grants say what a grant is to do beside being written down.
+type Grants struct {
+	Start bool // the cards that are there may start
+	Here  bool // this machine takes the folder over from another
+}
+
+// regrant compares what is granted with what was, and marks the cards that
+// were there before.
+func (d *daemon) regrant(start bool) {
+	if err := d.f.grant(d.grants(), d.waiting(), start); err != nil {
+		d.say("%v", err)
+	}
+	d.dirty = true
+}
+
+// Grant takes note of what config.yaml grants now, for commands that changed
+// it while no daemon runs: which cards were there before, and which machine
+// runs the folder.
+func Grant(ctx context.Context, o Options, g Grants) error {
+	f, err := openFolder(o.Dir, o.State)
+	if err != nil {
+		return err
+	}
+	if err := f.take(); err != nil {
+		return err
+	}
+	defer f.release()
+	m, s, err := scanned(o, f)
+	if err != nil {
+		return err
+	}
+	err = f.output(m.settings.Output)
+	if err == nil && m.trusted() {
+		err = m.takeFolder(ctx, s, g.Here)
+	}
+	if err == nil {
+		err = f.grant(m.grants(), m.waiting(), g.Start)
+	}
+	return errors.Join(err, s.Close())
+}
+
+// Open reads the state of a work folder without a daemon. It writes nothing.
+func Open(ctx context.Context, o Options) (control.Reader, error) {
+	f, err := openFolder(o.Dir, o.State)
+	if err != nil {
+		return nil, err
+	}
+	m, s, err := scanned(o, f)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.load(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	m.readMachine()
+	for name := range m.machine.Agents {
+		m.agents[name] = m.probeNow(ctx, name)
+	}
+	return &offline{m: m, s: s}, nil
+}
+
+// scanned is a model with the files' side read from the disk.
+func scanned(o Options, f *folder) (*model, *store.Store, error) {
+	m := newModel(o, f)
+	if err := m.configure(); err != nil {
+		return nil, nil, err
+	}
+	s, err := store.Open(f.dir, store.Options{State: f.path()})
+	if err != nil {
+		return nil, nil, err
+	}
+	paths, err := m.list()
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	m.wiki = isDir(filepath.Join(f.dir, ".obsidian"))
+	m.outputs()
+	for _, file := range m.looker(s).all(paths, nil) {
+		m.take(file)
+	}
+	m.mem.Open = true
+	return m, s, nil
+}
+
+// outputs makes sure that the present output: is known without writing it down.
+func (m *model) outputs() {
+	if !slices.Contains(m.f.file.Outputs, m.settings.Output) {
+		m.f.file.Outputs = append(slices.Clone(m.f.file.Outputs), m.settings.Output)
+	}
+}
+
+// list walks the folder as the watcher does; other files than notes are only named.
+func (m *model) list() ([]string, error) {
+	skip := m.skip()
+	var out []string
+	err := filepath.WalkDir(m.f.dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+				return nil
+			}
+			return err
+		}
+		rel, err := filepath.Rel(m.f.dir, p)
+		if err != nil || rel == "." {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		hidden := path.Base(rel)[0] == '.'
+		switch {
+		case e.IsDir() && (hidden || skip(rel, true)):
+			return filepath.SkipDir
+		case e.IsDir() || hidden || skip(rel, false):
+			return nil
+		case note(rel):
+			out = append(out, rel)
+		default:
+			m.files.put(rel)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Adopt takes over the state of a folder that was moved: the one whose folder
+// is not where it was and that is, by its inode, this one; else the only one
+// of the same name that lost its folder.
+func Adopt(o Options) (from string, err error) {
+	f, err := openFolder(o.Dir, o.State)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(f.path("folder.json")); err == nil {
+		return "", &control.Error{Text: f.dir + " has a state of its own already", Code: control.CodeConflict}
+	}
+	info, err := os.Stat(f.dir)
+	if err != nil {
+		return "", err
+	}
+	lost, err := lostStates(o.State)
+	if err != nil {
+		return "", err
+	}
+	var match []string
+	for state, file := range lost {
+		if file.Inode == inode(info) {
+			match = append(match, state)
+		}
+	}
+	if len(match) == 0 {
+		for state, file := range lost {
+			if filepath.Base(file.Path) == filepath.Base(f.dir) {
+				match = append(match, state)
+			}
+		}
+	}
+	if len(match) != 1 {
+		return "", &control.Error{Text: "no state of a folder that moved here is found", Hint: "deckhand trust " + f.dir, Code: control.CodeError}
+	}
+	old := lost[match[0]]
+	if err := os.Rename(match[0], f.state); err != nil {
+		return "", err
+	}
+	f.file = old
+	f.file.Path, f.file.Inode = f.dir, inode(info)
+	return old.Path, f.save()
+}
+
+// lostStates are the states whose folder is not there any more.
+func lostStates(state string) (map[string]folderFile, error) {
+	out := map[string]folderFile{}
+	entries, err := os.ReadDir(state)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		file, err := readFolderFile(filepath.Join(state, e.Name(), "folder.json"))
+		if err != nil {
+			continue // not the state of a folder
+		}
+		if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
+			out[filepath.Join(state, e.Name())] = file
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,184 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"deckhand/board"
+	"deckhand/dispatch"
+	"deckhand/inbox"
+	"deckhand/internal/store"
+)
+
+// needsName is the page of what waits for the person.
+const needsName = "Needs me.md"
+
+// needs is what waits for a person: newest first.
+func (m *model) needs(now time.Time) []inbox.Need {
+	page := path.Join(m.settings.Output, needsName)
+	link := func(to, text string) string { return dispatch.Link(page, to, text, m.wiki) }
+	var out []inbox.Need
+	for _, r := range m.sorted() {
+		n, ok := m.needOf(r)
+		if !ok {
+			continue
+		}
+		n.Agent, n.Card = r.Agent, r.Card.Title
+		n.Board, n.Chat = link(r.Board, trimMD(path.Base(r.Board))), link(m.chatPath(r), "chat")
+		out = append(out, n)
+	}
+	slices.SortStableFunc(out, func(a, b inbox.Need) int { return b.Since.Compare(a.Since) })
+	for _, v := range m.decision.Cards {
+		if held := v.Held(); len(held) > 0 {
+			out = append(out, heldNeed(v, held))
+		}
+	}
+	for _, p := range m.paths() {
+		if why := m.boards[p].board.Inactive; why != "" {
+			out = append(out, inbox.Need{Kind: "conflict", Card: p, Text: why, Board: link(p, trimMD(path.Base(p)))})
+		}
+	}
+	return out
+}
+
+func heldNeed(v dispatch.Verdict, held []dispatch.Reason) inbox.Need {
+	n := inbox.Need{Kind: "held", Card: v.Card.Title}
+	var lines, hints []string
+	for _, h := range held {
+		lines = append(lines, where(v.Board.Path, v.Card.Line, 0)+": "+h.Text)
+		if h.Hint != "" {
+			hints = append(hints, h.Hint)
+		}
+	}
+	n.Text = strings.Join(lines, "\n")
+	if len(hints) > 0 {
+		n.Next = hints[0]
+	}
+	return n
+}
+
+func (m *model) needOf(r *run) (inbox.Need, bool) {
+	n := inbox.Need{Next: next(r), Since: r.Ended}
+	for _, note := range m.decision.Notes {
+		if note.Run == r.ID {
+			return inbox.Need{Kind: "held", Since: r.Turn, Text: note.Text, Next: note.Hint}, true
+		}
+	}
+	switch {
+	case r.Phase == dispatch.PhaseWaiting && len(r.Asks) > 0:
+		a := r.Asks[0]
+		n.Kind, n.Since, n.Text = "asks", a.Since, a.Title
+		if a.Kind == "question" {
+			break
+		}
+		n.Code = a.Message
+		if len(a.Options) > 0 {
+			n.Text += "\n" + strings.Join(a.Options, "\n")
+		}
+	case r.Phase != dispatch.PhaseOver && r.Phase != dispatch.PhaseEnding:
+		return n, r.fault != "" && faultNeed(r, &n)
+	case r.Outcome == dispatch.Review:
+		n.Kind, n.Text, n.Facts = "review", r.Answer, figures(r)
+		if m.settledByHand(r) {
+			return n, false
+		}
+	case r.Outcome == dispatch.Failed || r.Outcome == dispatch.Broken:
+		n.Kind, n.Text = r.Outcome, r.Reason
+		if !m.onBoard(r) {
+			return n, false
+		}
+	default:
+		return n, false
+	}
+	return n, true
+}
+
+func faultNeed(r *run, n *inbox.Need) bool {
+	n.Kind, n.Since, n.Text = "held", r.Turn, r.fault
+	return true
+}
+
+// settledByHand reports whether a person has taken a reviewed card on: it is
+// not in review any more.
+func (m *model) settledByHand(r *run) bool {
+	_, lane, c := m.find(r)
+	return c == nil || c.Ticked() || lane.Role == board.Done
+}
+
+func figures(r *run) []string {
+	out := []string{dispatch.Short(r.Ended.Sub(r.Turn))}
+	if r.Cost != nil {
+		out = append(out, dispatch.Money(*r.Cost))
+	}
+	return out
+}
+
+// needsState is what the page looked like, to see that it must be written, and
+// which of its lines are ours.
+type needsState struct {
+	shape string
+	busy  bool
+	again time.Time
+}
+
+// writeNeeds writes the page when it changes.
+func (d *daemon) writeNeeds(now time.Time) {
+	needs := d.needs(now)
+	shape := string(inbox.NeedsMe(needs, now))
+	if shape == d.page.shape || d.page.busy || now.Before(d.page.again) {
+		return
+	}
+	d.page.busy = true
+	at := path.Join(d.settings.Output, needsName)
+	mine := d.f.path("needs-me.txt")
+	d.queues.add("needs", func() any { return writePage(d.store, d, at, mine, needs, now) }, func(v any) {
+		d.page.busy = false
+		if err, _ := v.(error); err != nil {
+			d.say("%s: %v", at, err)
+			d.page.again = now.Add(pause)
+			d.dirty = true
+			return
+		}
+		d.page.shape = shape
+		d.dirty = true
+	})
+}
+
+// writePage merges the page with what a person wrote into it. Which lines are
+// ours is kept with the machine's state, before the page can show them.
+func writePage(s *store.Store, d *daemon, at, mine string, needs []inbox.Need, now time.Time) error {
+	wrote, err := os.ReadFile(mine)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	both := append(slices.Clone(wrote), inbox.NeedsMe(needs, now)...)
+	if err := writeFile(mine, both); err != nil {
+		return err
+	}
+	res, err := s.UpdateNow(d.ctx, at, func(cur []byte) ([]byte, error) {
+		return inbox.Update(cur, both, needs, now)
+	})
+	if err != nil {
+		return err
+	}
+	return writeFile(mine, inbox.Wrote(res.Bytes, both, needs, now))
+}
+
+// next is what to type about a run.
+func next(r *run) string {
+	id := strings.ToLower(r.ID)
+	switch r.Phase {
+	case dispatch.PhaseWaiting:
+		return "deckhand stop " + id
+	case dispatch.PhaseOver, dispatch.PhaseEnding:
+		if r.Outcome != dispatch.Review && r.Outcome != dispatch.Accept {
+			return "deckhand retry " + id
+		}
+	}
+	return ""
+}

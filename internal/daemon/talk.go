@@ -1,0 +1,118 @@
+package daemon
+
+import (
+	"strings"
+
+	"deckhand/chats"
+	"deckhand/harness"
+)
+
+// talkMax is how much text of an agent may wait to be written (characters);
+// more is written before its time.
+const talkMax = 24000
+
+// talk turns the events of one life into items of a chat. Items are cut only
+// at tools, asks and ends of turns, so the same capture gives the same items.
+type talk struct {
+	role  string
+	items []piece
+	text  strings.Builder
+	seq   int64 // of the last delta in text
+	seen  int64 // of the last event
+}
+
+// piece is an item and the capture position it reaches to.
+type piece struct {
+	chats.Item
+	seq int64
+}
+
+// hear adds one event and reports whether what is there should be written: at
+// once, or when the next one is due.
+func (t *talk) hear(e harness.Event) (now, soon bool) {
+	t.seen = max(t.seen, e.Seq)
+	switch e.Kind {
+	case harness.Text:
+		t.text.WriteString(e.Text)
+		t.seq = e.Seq
+		if t.text.Len() > talkMax {
+			t.cut()
+			return true, true
+		}
+	case harness.ToolBegin:
+		t.cut()
+	case harness.ToolEnd:
+		t.cut()
+		state := "ok"
+		if !e.Tool.OK {
+			state = "failed"
+		}
+		t.add(chats.Item{Role: t.role, Kind: chats.ToolUse, Tool: &chats.Tool{
+			Name: e.Tool.Name, Title: e.Tool.Title, State: state, Millis: e.Tool.Millis, Output: tail(e.Tool.Output),
+		}}, e.Seq)
+		return false, true
+	case harness.AskOpen:
+		t.cut()
+		t.add(chats.Item{Role: t.role, Kind: chats.Ask, Text: askText(e.Ask)}, e.Seq)
+		return true, true
+	case harness.Done:
+		t.cut()
+		return true, true
+	}
+	return false, false
+}
+
+// cut makes what was said so far an item.
+func (t *talk) cut() {
+	if t.text.Len() == 0 {
+		return
+	}
+	t.add(chats.Item{Role: t.role, Kind: chats.Text, Text: t.text.String()}, t.seq)
+	t.text.Reset()
+}
+
+func (t *talk) add(i chats.Item, seq int64) { t.items = append(t.items, piece{i, seq}) }
+
+// after are the items behind a position up to another (-1: all), and how far
+// they reach.
+func (t *talk) after(from, to int64) (items []chats.Item, seq int64) {
+	seq = from
+	for _, p := range t.items {
+		if p.seq > from && (to < 0 || p.seq <= to) {
+			items = append(items, p.Item)
+			seq = max(seq, p.seq)
+		}
+	}
+	return items, seq
+}
+
+// forget drops the items up to a position: they are written.
+func (t *talk) forget(seq int64) {
+	for len(t.items) > 0 && t.items[0].seq <= seq {
+		t.items = t.items[1:]
+	}
+}
+
+func askText(a *harness.Ask) string {
+	var b strings.Builder
+	b.WriteString(a.Title)
+	if a.Message != "" {
+		b.WriteString("\n\n    " + strings.ReplaceAll(a.Message, "\n", "\n    "))
+	}
+	for _, o := range a.Options {
+		b.WriteString("\n* " + o)
+	}
+	return b.String()
+}
+
+// tail is the end of a tool's output: the last 20 lines, at most 2,000 bytes.
+func tail(s string) string {
+	s = strings.TrimRight(s, "\n")
+	lines := strings.Split(s, "\n")
+	lines = lines[max(0, len(lines)-20):]
+	s = strings.Join(lines, "\n")
+	if over := len(s) - 2000; over > 0 {
+		s = strings.ToValidUTF8(s[over:], "")
+	}
+	return s
+}

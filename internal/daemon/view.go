@@ -1,0 +1,184 @@
+package daemon
+
+import (
+	"strings"
+	"time"
+
+	"deckhand/board"
+	"deckhand/dispatch"
+	"deckhand/internal/control"
+)
+
+// status is the answer to `status`: runs that are open, wait for review, or
+// were over today; cards that are held; cards that wait for their turn.
+func (m *model) status(now time.Time) control.Status {
+	s := control.Status{Dir: m.f.dir, Runs: []control.Run{}, Held: []control.Held{}, Queued: []control.Queued{}, Proposals: []struct{}{}, Problems: m.faults()}
+	if m.daemon != nil {
+		s.Daemon, s.PID, s.Watch = true, m.daemon.PID, m.daemon.Watch
+	}
+	for _, r := range m.sorted() {
+		if m.shown(r, now) {
+			s.Runs = append(s.Runs, m.runView(r))
+		}
+	}
+	for _, v := range m.decision.Cards {
+		held := v.Held()
+		switch {
+		case len(held) > 0:
+			s.Held = append(s.Held, heldView(v, held))
+		case !v.Start():
+			s.Queued = append(s.Queued, control.Queued{Card: v.Card.Title, Board: v.Board.Path, Line: v.Card.Line, Reason: turn(v)})
+		}
+	}
+	return s
+}
+
+// shown reports whether a run is of interest today.
+func (m *model) shown(r *run, now time.Time) bool {
+	switch {
+	case r.Phase == dispatch.PhaseReleased:
+		return false
+	case r.Live():
+		return true
+	case r.Outcome != dispatch.Accept && m.onBoard(r):
+		return true
+	}
+	y, mo, d := now.Date()
+	return !r.Ended.Before(time.Date(y, mo, d, 0, 0, 0, 0, now.Location()))
+}
+
+func heldView(v dispatch.Verdict, held []dispatch.Reason) control.Held {
+	h := control.Held{Card: v.Card.Title, Board: v.Board.Path, Line: v.Card.Line, Reasons: []string{}}
+	for _, r := range held {
+		h.Reasons = append(h.Reasons, r.Text)
+		if r.Hint != "" {
+			h.Hints = append(h.Hints, r.Hint)
+		}
+	}
+	return h
+}
+
+func turn(v dispatch.Verdict) string {
+	for _, r := range v.Rules {
+		if !r.OK {
+			return r.Why.Text
+		}
+	}
+	return ""
+}
+
+func (m *model) runView(r *run) control.Run {
+	v := control.Run{
+		ID: r.ID, Card: r.Card.Title, Board: r.Board, Line: r.Card.Line, Lane: r.Card.Lane, Agent: r.Agent,
+		Project: r.Project, Folder: r.Folder, Status: r.Status(), Reason: m.reason(r), Next: next(r),
+		Chat: m.chatPath(r), Asks: []control.Ask{}, Started: r.Claimed, Tokens: r.Tokens, Cost: r.Cost,
+	}
+	if path, lane, c := m.find(r); c != nil {
+		v.Board, v.Line, v.Lane = path, c.Line, lane.Title
+	}
+	if r.Open() {
+		v.Tokens += r.use.tokens
+		v.Cost = sum(r.Cost, r.use.cost)
+	}
+	if !r.Ended.IsZero() {
+		ended := r.Ended
+		v.Ended = &ended
+	}
+	for _, a := range r.Asks {
+		v.Asks = append(v.Asks, askView(a))
+	}
+	return v
+}
+
+func sum(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		if a == nil {
+			return b
+		}
+		return a
+	}
+	s := *a + *b
+	return &s
+}
+
+func askView(a dispatch.Ask) control.Ask {
+	v := control.Ask{ID: a.ID, Kind: a.Kind, Title: a.Title, Message: a.Message, Options: a.Options, Scopes: []string{"once"}, Since: a.Since}
+	if v.Options == nil {
+		v.Options = []string{}
+	}
+	if a.Prefill != "" {
+		v.Prefill = &a.Prefill
+	}
+	if a.Placeholder != "" {
+		v.Placeholder = &a.Placeholder
+	}
+	if at := a.Deadline(); !at.IsZero() {
+		v.Timeout = &at
+	}
+	return v
+}
+
+// reason is why a run stands as it does, in one line.
+func (m *model) reason(r *run) string {
+	for _, n := range m.decision.Notes {
+		if n.Run == r.ID {
+			return n.Text
+		}
+	}
+	switch {
+	case r.fault != "":
+		return r.fault
+	case len(r.Asks) > 0:
+		return strings.TrimSpace(r.Asks[0].Title + " " + r.Asks[0].Message)
+	}
+	return r.Reason
+}
+
+// faults is what is wrong with the folder or the configuration.
+func (m *model) faults() []control.Problem {
+	out := []control.Problem{}
+	if why := m.held(); why.Text != "" {
+		out = append(out, control.Problem{Where: tilde(m.f.dir), Text: why.Text, Hint: why.Hint})
+	}
+	for _, p := range m.problems {
+		out = append(out, control.Problem{Where: where(p.File, p.Line, p.Col), Text: p.Text, Hint: p.Hint})
+	}
+	for _, path := range m.paths() {
+		s := m.boards[path]
+		for _, why := range []string{s.gone, s.board.Inactive, s.board.Problem} {
+			if why != "" {
+				out = append(out, control.Problem{Where: path, Text: why})
+			}
+		}
+		for _, h := range s.board.Hints {
+			out = append(out, control.Problem{Where: where(path, h.Line, 0), Text: h.Text})
+		}
+	}
+	return out
+}
+
+func (m *model) boardViews() []control.Board {
+	out := []control.Board{}
+	for _, path := range m.paths() {
+		b := m.boards[path].board
+		v := control.Board{Path: path, Kanban: b.Kanban, Project: b.Project, Inactive: b.Inactive, Lanes: []control.Lane{}}
+		for i := range b.Lanes {
+			v.Lanes = append(v.Lanes, laneView(&b.Lanes[i]))
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func laneView(l *board.Lane) control.Lane {
+	v := control.Lane{Title: l.Title, Role: l.Role.String(), Limit: l.Limit, Cards: len(l.Cards)}
+	if l.Role == board.NoRole {
+		v.Role = ""
+	}
+	for i := range l.Cards {
+		if c := &l.Cards[i]; c.Open() && len(c.Agents) > 0 {
+			v.Ready++
+		}
+	}
+	return v
+}
