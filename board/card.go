@@ -71,9 +71,12 @@ func (p *parser) card() (Card, bool) {
 // words reads identity, mentions and project off the first line; para ends at end.
 func (p *parser) words(c *Card, start, end int) {
 	c.Key = key(c.First)
-	inKey, _ := mentions(c.Key, len(c.Key))
-	c.Title = title(c.Key, inKey)
 	found, odd := mentions(p.text[start:max(end, start+len(c.First))], len(c.First))
+	inKey := found
+	if c.Key != c.First {
+		inKey, _ = mentions(c.Key, len(c.Key))
+	}
+	c.Title = title(c.Key, inKey)
 	for _, m := range found {
 		switch {
 		case m.project && c.Project == "":
