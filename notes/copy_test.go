@@ -237,6 +237,25 @@ func TestCopyOfAHugeNote(t *testing.T) {
 	}
 }
 
+// Case 36: a card with a pasted log. What reads like a link in it, on each of
+// 20,000 lines, is named once, and where its
+// board is linked only so much of it is copied as the limit allows.
+func TestCase36PastedLog(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("## Plan\n- [ ] Log below [[Spec]]\n")
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "  line %d of the log with some [text] and a[0](1)\n", i)
+	}
+	f := folder{"board.md": b.String(), "Spec.md": "s"}
+	if got := texts(f.copy(f["board.md"], wide)); got != `Spec.md# "s"; # ""`+NotFound {
+		t.Errorf("links of the log: %s", got)
+	}
+	got := f.copy("[[board#Plan]]", wide)
+	if len(got) != 1 || !got[0].Cut || got[0].Bytes != b.Len() || utf8.RuneCountInString(got[0].Text) > wide.PerNote+60 {
+		t.Errorf("%d pieces, cut %v", len(got), got[0].Cut)
+	}
+}
+
 func TestReadErrorsHideTheFolder(t *testing.T) {
 	for _, err := range []error{
 		&fs.PathError{Op: "open", Path: "/home/me/notes/a.md", Err: errors.New("too large")},

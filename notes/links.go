@@ -17,8 +17,6 @@ const maxLink = 4096
 // order of their start. A Markdown link may hold others in its text.
 func Links(src []byte) []Link { return scan(src, true).Links }
 
-var wikiOpen, destOpen = []byte("[["), []byte("](")
-
 // linker finds links in one run of text after the other.
 type linker struct {
 	src   []byte
@@ -43,7 +41,7 @@ func (b bracket) start() int {
 
 // text reads a paragraph or heading.
 func (k *linker) text(t span.Span) {
-	if b := t.Of(k.src); !bytes.Contains(b, wikiOpen) && !bytes.Contains(b, destOpen) {
+	if b := t.Of(k.src); !bytes.Contains(b, []byte("[[")) && !bytes.Contains(b, []byte("](")) {
 		return // boxes of tasks are brackets too
 	}
 	masks := markdown.InlineMasks(k.src, t)
