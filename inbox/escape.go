@@ -1,0 +1,135 @@
+package inbox
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of what an agent says on a page.
+const (
+	textLines = 8
+	lineChars = 200
+	codeChars = 4000
+)
+
+// said are the lines of an agent's text as they may stand on a page of ours.
+func said(text string) []string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
+		if line = atStart(inLine(line)); line == "" {
+			continue
+		}
+		if len(lines) == textLines {
+			lines[textLines-1] += " …"
+			break
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// atStart escapes what makes a block of a line that inLine has escaped: list
+// and quote marks, headings and their underlines, tables, fences.
+func atStart(s string) string {
+	if s == "" {
+		return s
+	}
+	if strings.IndexByte("-*+#>=|_~[:", s[0]) >= 0 {
+		return `\` + s
+	}
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	if digits > 0 && digits < len(s) && (s[digits] == '.' || s[digits] == ')') {
+		return s[:digits] + `\` + s[digits:]
+	}
+	return s
+}
+
+// inLine makes one line of text that no reader takes for more.
+func inLine(s string) string {
+	s = cut(visible(strings.Join(strings.Fields(s), " ")), lineChars)
+	ticks := strings.Count(s, "`")%2 == 1 || strings.Contains(s, "``") || strings.Contains(s, "\\`")
+	var b strings.Builder
+	for i := range len(s) {
+		if obeyed(s, i, ticks) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// obeyed reports whether s[i] gets a backslash.
+func obeyed(s string, i int, ticks bool) bool {
+	next := byte(' ')
+	if i+1 < len(s) {
+		next = s[i+1]
+	}
+	same := next == s[i] || i > 0 && s[i-1] == s[i]
+	switch s[i] {
+	case '`':
+		return ticks
+	case '^':
+		return true
+	case '%', '[', '~':
+		return same
+	case '!':
+		return next == '['
+	case '<':
+		return next == '!' || next == '/' || next == '?' || isLetter(next)
+	case '\\':
+		return next > ' ' && next < 0x7f && !isLetter(next) && (next < '0' || next > '9')
+	}
+	return false
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// visible shows what would drive a terminal, turn a line around or hide.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\t' || r == '\u200c' || r == '\u200d' || r == utf8.RuneError: // joiners: scripts and emoji need them
+			b.WriteRune(r)
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// code are the lines of an indented block.
+func code(s string) []string {
+	left := utf8.RuneCountInString(s) - codeChars
+	if left > 0 {
+		s = cut(s, codeChars)
+	}
+	var lines []string
+	for line := range strings.SplitSeq(strings.Trim(strings.ReplaceAll(s, "\r\n", "\n"), "\n"), "\n") {
+		lines = append(lines, strings.TrimRight("    "+visible(line), " \t"))
+	}
+	if left > 0 {
+		lines = append(lines, "", fmt.Sprintf("%d more characters: see the chat", left))
+	}
+	return lines
+}
+
+// ready is a line of ours, kept to one line.
+func ready(s string) string {
+	return strings.TrimSpace(visible(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s)))
+}
+
+// cut is s with at most n characters.
+func cut(s string, n int) string {
+	count := 0
+	for i := range s {
+		if count++; count == n && utf8.RuneCountInString(s[i:]) > 1 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
