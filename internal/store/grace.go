@@ -99,9 +99,11 @@ func (s *Store) giveBack(d *displaced) {
 // Flush looks at all displaced copies now and lets them go. What cannot be let
 // go yet stays for a later look, or for Recover.
 func (s *Store) Flush(ctx context.Context) error {
-	for _, d := range s.take(func(*displaced) bool { return true }) {
-		if ctx.Err() != nil || !s.look(ctx, d) {
-			s.giveBack(d)
+	for range 3 { // a late save that was brought to the path is looked at too
+		for _, d := range s.take(func(*displaced) bool { return true }) {
+			if ctx.Err() != nil || !s.look(ctx, d) {
+				s.giveBack(d)
+			}
 		}
 	}
 	return ctx.Err()

@@ -36,7 +36,14 @@ func (s *Store) Recover(ctx context.Context) ([]Recovered, error) {
 	var all []Recovered
 	var errs []error
 	r := recovery{s: s, answered: map[string]bool{}}
-	for _, o := range s.log.pending() {
+	pending := s.log.pending()
+	for _, o := range pending {
+		r.answered[o.about(o.Ours)] = true
+		if o.Want != "" {
+			r.answered[o.about(o.Want)] = true // what an earlier swap of ours put in
+		}
+	}
+	for _, o := range pending {
 		if ctx.Err() != nil {
 			return all, errors.Join(append(errs, ctx.Err())...)
 		}
@@ -54,8 +61,8 @@ func (s *Store) Recover(ctx context.Context) ([]Recovered, error) {
 // recovery goes through the open swaps, newest first.
 type recovery struct {
 	s *Store
-	// answered holds contents, as key and hash, that are safe: a later swap
-	// that took place was made of them, or put them in.
+	// answered holds contents, by file and hash, that need no place: ours, and
+	// those of which a swap that took place was made.
 	answered map[string]bool
 }
 
@@ -80,7 +87,7 @@ func (r *recovery) one(ctx context.Context, o *openSwap) (*Recovered, error) {
 	}
 	temp, err := r.s.readOut(p, o.Temp)
 	if errors.Is(err, unix.ENOENT) {
-		r.note(p, o)
+		r.answered[o.about(o.Read)] = true // the temp file went: its swap is over
 		r.s.log.end(o.Temp)
 		return nil, nil
 	}
@@ -107,23 +114,17 @@ func (r *recovery) unlink(p place, temp string) error {
 	return retry(func() error { return unix.Renameat(fdOf(p.dir), held, fdOf(p.dir), temp) })
 }
 
-// note remembers what is safe when a swap took place.
-func (r *recovery) note(p place, o *openSwap) {
-	r.answered[p.key+o.Ours] = true
-	if o.Read != "" {
-		r.answered[p.key+o.Read] = true
-	}
-}
+// about is a key for contents of the file of a swap.
+func (o *openSwap) about(hash string) string { return o.Dir + "/" + o.File + "\x00" + hash }
 
 // judge decides about contents that are in a temp file.
 func (r *recovery) judge(p place, o *openSwap, temp *contents) (*Recovered, error) {
 	// What a swap brings out is another file than the temp file that went in.
 	swapped := o.Do == doReady && temp.stat.Ino != o.Inode
-	safe := !swapped && !o.back || temp.sum() == o.Ours || temp.sum() == o.Read || r.answered[p.key+temp.sum()]
 	if swapped {
-		r.note(p, o)
+		r.answered[o.about(o.Read)] = true
 	}
-	if safe {
+	if !swapped && !o.back || r.answered[o.about(temp.sum())] {
 		err := r.s.disk.remove(p.dir, o.Temp)
 		if err != nil {
 			return nil, err

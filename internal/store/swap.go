@@ -22,9 +22,10 @@ func tempName() string {
 }
 
 // stage writes a temp file that can take the place of cur (nil: of nothing),
-// durable, with its row in the log. The hashes and the log's sync run beside
-// the temp file's own: together they cost one.
-func (s *Store) stage(p place, cur *contents, out []byte) (temp, hash string, err error) {
+// durable, with its row in the log. stands is the hash of what the swap should
+// bring out, when that is not cur. The hashes and the log's sync run beside the
+// temp file's own: together they cost one.
+func (s *Store) stage(p place, cur *contents, out []byte, stands string) (temp, hash string, err error) {
 	if bytes.IndexByte(out, 0) >= 0 {
 		return "", "", ErrNUL
 	}
@@ -32,29 +33,29 @@ func (s *Store) stage(p place, cur *contents, out []byte) (temp, hash string, er
 	if err := s.log.add(swapRow{Do: doBegin, Temp: temp, Dir: p.dirName, File: p.base}); err != nil {
 		return "", "", err
 	}
-	hash, err = s.writeTemp(p, temp, cur, out)
+	hash, err = s.writeTemp(p, swapRow{Do: doReady, Temp: temp, Want: stands}, cur, out)
 	if err != nil {
 		s.discard(p, temp)
-		return "", "", err
+		return "", "", fmt.Errorf("temp file: %w", err)
 	}
 	return temp, hash, nil
 }
 
-func (s *Store) writeTemp(p place, temp string, cur *contents, out []byte) (string, error) {
+func (s *Store) writeTemp(p place, row swapRow, cur *contents, out []byte) (string, error) {
 	mode := uint32(0o600)
 	if cur == nil {
 		mode = 0o644
 	}
-	f, err := s.disk.create(p.dir, temp, mode)
+	f, err := s.disk.create(p.dir, row.Temp, mode)
 	if err != nil {
-		return "", fmt.Errorf("temp file: %w", err)
+		return "", err
 	}
 	defer f.Close()
 	st, err := s.disk.fstat(f)
 	if err != nil {
 		return "", err
 	}
-	row := swapRow{Do: doReady, Temp: temp, Inode: st.Ino}
+	row.Inode = st.Ino
 	logged := make(chan error, 1)
 	go func() { logged <- s.logReady(&row, cur, out) }()
 	err = s.fill(f, cur, out)
@@ -81,7 +82,7 @@ func (s *Store) logReady(row *swapRow, cur *contents, out []byte) error {
 
 func (s *Store) fill(f *os.File, cur *contents, out []byte) error {
 	if err := s.disk.write(f, out); err != nil {
-		return fmt.Errorf("temp file: %w", err)
+		return err
 	}
 	if cur != nil {
 		if err := s.disk.setAttrs(f, cur); err != nil {
@@ -101,7 +102,7 @@ func (s *Store) discard(p place, temp string) {
 
 // install gives p a first content; ErrExists when there is one.
 func (s *Store) install(p place, out []byte) (hash string, err error) {
-	temp, hash, err := s.stage(p, nil, out)
+	temp, hash, err := s.stage(p, nil, out, "")
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +116,7 @@ func (s *Store) install(p place, out []byte) (hash string, err error) {
 
 // swap puts out in the place of cur and settles what comes out.
 func (u *update) swap(cur *contents, out []byte) (Result, error) {
-	temp, hash, err := u.s.stage(u.p, cur, out)
+	temp, hash, err := u.s.stage(u.p, cur, out, "")
 	if err != nil {
 		return Result{}, err
 	}
@@ -155,7 +156,7 @@ func (u *update) settleOut(t turn) (Result, error) {
 	for n := 1; ; n++ {
 		came, err := u.s.readOut(u.p, t.temp)
 		if err != nil {
-			return u.unseen(t, err)
+			return u.unseen(t, n, err)
 		}
 		if bytes.Equal(came.data, t.want.data) {
 			u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
@@ -183,7 +184,7 @@ func (u *update) answer(t turn, theirs *contents, more bool) (next turn, done bo
 	}
 	if why == nil && !bytes.Equal(out, theirs.data) {
 		var temp, hash string
-		if temp, hash, why = u.s.stage(u.p, theirs, out); why == nil {
+		if temp, hash, why = u.s.stage(u.p, theirs, out, t.hash); why == nil {
 			next = turn{temp: temp, want: t.stands(), ours: out, hash: hash, changed: true}
 			return u.swapNext(t, theirs, next)
 		}
@@ -249,12 +250,15 @@ func (u *update) exchangeWaiting(temp string) (done bool, err error) {
 	}
 }
 
-// unseen: what came out cannot be read, so it is not known whose it is. It goes
-// back to the path, and ours is looked at when its grace time is over.
-func (u *update) unseen(t turn, err error) (Result, error) {
+// unseen: what came out cannot be read now. It is kept, and the later look
+// makes the comparison. Only what is no file any more goes back at once.
+func (u *update) unseen(t turn, n int, err error) (Result, error) {
+	if !errors.Is(err, ErrNotFile) {
+		u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
+		return t.result(n), t.why
+	}
 	_ = u.s.log.add(swapRow{Do: doBack, Temp: t.temp})
 	if back := u.s.disk.exchange(u.p.dir, t.temp, u.p.base); back != nil {
-		u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
 		return Result{}, errors.Join(err, back)
 	}
 	u.syncDir()

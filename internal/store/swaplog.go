@@ -3,7 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -26,8 +26,9 @@ type swapRow struct {
 	Dir   string `json:"dir,omitempty"`   // begin: folder in the work folder
 	File  string `json:"file,omitempty"`  // begin
 	Inode uint64 `json:"inode,omitempty"` // ready: the temp file's; what a swap brings out has another one
-	Read  string `json:"read,omitempty"`  // ready: hash of what is to be replaced; empty: a new file
-	Ours  string `json:"ours,omitempty"`  // ready: hash of what replaces it
+	Read  string `json:"read,omitempty"`  // ready: hash of what ours was made of; empty: a new file
+	Ours  string `json:"ours,omitempty"`  // ready: hash of what goes in
+	Want  string `json:"want,omitempty"`  // ready: hash of what should come out; empty: Read
 }
 
 // openSwap is what the rows of one temp file add up to.
@@ -84,7 +85,9 @@ func (l *swapLog) note(r swapRow) {
 		l.order = append(l.order, r.Temp)
 	case o == nil:
 	case r.Do == doReady:
-		o.Do, o.Inode, o.Read, o.Ours = doReady, r.Inode, r.Read, r.Ours
+		begun := o.swapRow
+		o.swapRow = r
+		o.Dir, o.File = begun.Dir, begun.File
 	case r.Do == doBack:
 		o.back = true
 	case r.Do == doEnd:
@@ -123,7 +126,7 @@ func (l *swapLog) add(r swapRow) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.write(append(line, '\n')); err != nil {
-		return errors.Join(errors.New("swap log"), err)
+		return fmt.Errorf("%s: %w", l.path, err)
 	}
 	l.note(r)
 	return nil
