@@ -95,7 +95,7 @@ func version(ctx context.Context, path string, a harness.Agent) (string, error) 
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, append(a.Command[1:len(a.Command):len(a.Command)], "--version")...)
 	cmd.Env = a.Env
-	cmd.WaitDelay = 100 * time.Millisecond // a grandchild may hold the pipe
+	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
 	var out limited
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
@@ -121,7 +121,7 @@ func broken(out string, err error) string {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("no answer to --version in %v", probeTime)
+		return "no answer to --version in time"
 	case errors.Is(err, context.Canceled):
 		return "the look at it was broken off"
 	case errors.Is(err, fs.ErrPermission):

@@ -15,8 +15,8 @@ import (
 	"deckhand/internal/testkit"
 )
 
-// real runs a test against each pinned version of the real program.
-func real(t *testing.T, test func(*testing.T, *rig)) {
+// eachPi runs a test against each pinned version of the real program.
+func eachPi(t *testing.T, test func(*testing.T, *rig)) {
 	for _, p := range testkit.RealPi(t) {
 		t.Run(p.Version, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +94,7 @@ func (r *rig) end(t *testing.T) {
 }
 
 func TestRealOutcomes(t *testing.T) {
-	real(t, func(t *testing.T, r *rig) {
+	eachPi(t, func(t *testing.T, r *rig) {
 		r.start(t)
 		for _, c := range []struct{ text, outcome, reason string }{
 			{"Say hello", harness.Completed, ""},
@@ -128,7 +128,7 @@ func TestRealOutcomes(t *testing.T) {
 
 // TestRealResume goes on with a session by its path, in a new process.
 func TestRealResume(t *testing.T) {
-	real(t, func(t *testing.T, r *rig) {
+	eachPi(t, func(t *testing.T, r *rig) {
 		r.start(t)
 		first := r.until(t, harness.Bound).Session
 		r.turn(t, "one")
@@ -168,7 +168,7 @@ func TestRealStop(t *testing.T) {
 		"dialog": {"[tool:rm -rf junk]", harness.AskOpen},
 	} {
 		t.Run(name, func(t *testing.T) {
-			real(t, func(t *testing.T, r *rig) {
+			eachPi(t, func(t *testing.T, r *rig) {
 				r.withAsk(t)
 				r.start(t)
 				r.do(t, harness.Command{ID: "p", Kind: "prompt", Text: c.text})
@@ -209,7 +209,7 @@ func (r *rig) withAsk(t *testing.T) {
 func TestRealDialog(t *testing.T) {
 	for _, answer := range []string{"Allow once", "Deny"} {
 		t.Run(answer, func(t *testing.T) {
-			real(t, func(t *testing.T, r *rig) {
+			eachPi(t, func(t *testing.T, r *rig) {
 				r.withAsk(t)
 				r.start(t)
 				r.do(t, harness.Command{ID: "p", Kind: "prompt", Text: "[tool:rm -rf junk]"})
@@ -238,7 +238,7 @@ func TestRealDialog(t *testing.T) {
 
 // TestRealDeath kills pi in a tool.
 func TestRealDeath(t *testing.T) {
-	real(t, func(t *testing.T, r *rig) {
+	eachPi(t, func(t *testing.T, r *rig) {
 		r.start(t)
 		r.do(t, harness.Command{ID: "p", Kind: "prompt", Text: "[hang]"})
 		r.until(t, harness.Text)
@@ -256,7 +256,7 @@ func TestRealDeath(t *testing.T) {
 // TestRealSteer adds to a turn that runs, once in time and once too late for
 // pi's own loop.
 func TestRealSteer(t *testing.T) {
-	real(t, func(t *testing.T, r *rig) {
+	eachPi(t, func(t *testing.T, r *rig) {
 		r.start(t)
 		r.do(t, harness.Command{ID: "p", Kind: "prompt", Text: "[tool:sleep 0.3]"})
 		r.until(t, harness.ToolBegin)
@@ -283,7 +283,7 @@ func TestRealProbe(t *testing.T) {
 // TestRealFaults starts pi wrongly: the reason is pi's own.
 func TestRealFaults(t *testing.T) {
 	for name, c := range map[string]struct {
-		break_ func(*rig)
+		spoil  func(*rig)
 		reason string
 	}{
 		"unknown flag":     {func(r *rig) { r.agent.Command = append(slices.Clip(r.agent.Command), "--no-such-flag") }, "Unknown option: --no-such-flag"},
@@ -291,8 +291,8 @@ func TestRealFaults(t *testing.T) {
 		"no extension":     {func(r *rig) { r.agent.Command = append(slices.Clip(r.agent.Command), "-e", "/nothere.ts") }, "Extension path does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			real(t, func(t *testing.T, r *rig) {
-				c.break_(r)
+			eachPi(t, func(t *testing.T, r *rig) {
+				c.spoil(r)
 				r.start(t)
 				r.do(t, harness.Command{ID: "p", Kind: "prompt", Text: "hello"})
 				done := r.until(t, harness.Done)
