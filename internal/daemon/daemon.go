@@ -37,7 +37,7 @@ type Options struct {
 	Exe     string // the program to start keepers from; empty: /proc/self/exe
 	Once    bool   // every card counts as settled; end when nothing runs and nothing can start
 	DryRun  bool   // say what would start, write nothing
-	Log     io.Writer
+	Log     io.Writer `json:"-"`
 	Version string
 }
 

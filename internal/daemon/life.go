@@ -143,7 +143,7 @@ func (d *daemon) follow(r *run, s spawned) {
 	r.talk = &talk{role: r.Agent}
 	r.prompt = s.prompt
 	r.runner = &runner{
-		run: r.ID, life: s.life, n: s.n, post: d.post, session: s.session, ended: make(chan struct{}),
+		run: r.ID, life: s.life, n: s.n, post: d.post, session: s.session, ended: make(chan struct{}), turn: make(chan struct{}),
 		onEvent: func(e harness.Event) { d.hear(r, s.n, e) },
 		onEnd:   func(e end) { d.lifeEnded(r, s, e) },
 	}
@@ -176,8 +176,11 @@ func (d *daemon) hear(r *run, life int, e harness.Event) {
 	if r.takes(entry) {
 		d.log(r, entry)
 	}
-	if e.Kind == harness.Done && r.Phase == dispatch.PhaseEnding {
-		r.runner.finish(d.ctx, grace)
+	if e.Kind == harness.Done && r.runner != nil {
+		r.runner.turnOver()
+		if r.Phase == dispatch.PhaseEnding {
+			r.runner.finish(d.ctx, grace)
+		}
 	}
 	d.chatLater(r, now, soon)
 	d.clients.event(r, e)
@@ -253,12 +256,12 @@ func (d *daemon) lifeOver(r *run, n int, e end, s swept) {
 		d.chatLater(r, true, true)
 		return // it was over already: only its chat was to be completed
 	}
-	entry := dispatch.Entry{Kind: dispatch.Ended, Life: n, Reason: "the agent ended without finishing its turn"}
+	entry := dispatch.Entry{Kind: dispatch.Ended, Life: n}
 	if e.exit != nil {
-		entry.Exit = &dispatch.Exit{Code: e.exit.Code, Signal: e.exit.Signal}
-		if e.exit.Reason != "" {
-			entry.Reason = e.exit.Reason
-		}
+		entry.Exit, entry.Reason = &dispatch.Exit{Code: e.exit.Code, Signal: e.exit.Signal}, e.exit.Reason
+	}
+	if r.Phase == dispatch.PhaseWorking || r.Phase == dispatch.PhaseWaiting {
+		entry.Reason = cmp.Or(entry.Reason, "the agent ended without finishing its turn")
 	}
 	if r.Phase == dispatch.PhaseStopping {
 		entry.Tokens, entry.Cost = r.use.tokens, r.use.cost

@@ -23,7 +23,9 @@ type runner struct {
 	mu      sync.Mutex
 	session harness.Session // guarded by mu
 	ended   chan struct{}   // closed when the life is over
+	turn    chan struct{}   // closed when its turn is over: there is nothing to abort any more
 	stops   sync.Once
+	turns   sync.Once
 }
 
 // end is how following a life ended.
@@ -127,7 +129,18 @@ func (r *runner) steps(ctx context.Context, step func(int) ([]harness.Send, time
 			return
 		case <-r.ended:
 			return
+		case <-r.over(n):
 		case <-time.After(wait):
 		}
 	}
+}
+
+func (r *runner) turnOver() { r.turns.Do(func() { close(r.turn) }) }
+
+// over is ready when the first step, the abort, has nothing to wait for.
+func (r *runner) over(n int) <-chan struct{} {
+	if n == 0 {
+		return r.turn
+	}
+	return nil
 }
