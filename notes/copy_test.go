@@ -238,8 +238,8 @@ func TestCopyOfAHugeNote(t *testing.T) {
 }
 
 // Case 36: a card with a pasted log. What reads like a link in it, on each of
-// 20,000 lines, is named once, and where its
-// board is linked only so much of it is copied as the limit allows.
+// 20,000 lines, is named once; where its board is linked, no more of it is
+// copied than the limit allows.
 func TestCase36PastedLog(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("## Plan\n- [ ] Log below [[Spec]]\n")

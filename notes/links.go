@@ -24,6 +24,7 @@ type linker struct {
 	open  []bracket // those no "]" has closed yet
 	wiki  bracket   // the last "[[" of the line that no "]]" has closed yet; at is -1 for none
 	bang  int       // the last "!" that is not escaped
+	image int       // where the last image began
 }
 
 // bracket is a "[" and whether a "!" stands before it.
@@ -45,7 +46,7 @@ func (k *linker) text(t span.Span) {
 		return // boxes of tasks are brackets too
 	}
 	masks := markdown.InlineMasks(k.src, t)
-	k.open, k.wiki.at, k.bang = k.open[:0], -1, -1
+	k.open, k.wiki.at, k.bang, k.image = k.open[:0], -1, -1, -1
 	for at := t.Start; at < t.End; {
 		if len(k.open) == 0 && k.wiki.at < 0 {
 			at = k.nextOpen(at, t.End)
@@ -121,7 +122,7 @@ func (k *linker) closing(at, end int, next byte) int {
 	}
 	start := k.open[len(k.open)-1]
 	k.open = k.open[:len(k.open)-1]
-	if next != '(' {
+	if next != '(' || start.bang && start.at < k.image {
 		return at + 1
 	}
 	dest, after, ok := destination(k.src[:min(end, at+maxLink)], at+2)
@@ -130,6 +131,13 @@ func (k *linker) closing(at, end int, next byte) int {
 	}
 	k.addMarkdown(start, at, after, dest)
 	k.wiki.at = -1
+	// no link in a link and no image in an image: CommonMark has it so for
+	// links, and thus no text is part of more than two
+	if start.bang {
+		k.image = start.at
+	} else {
+		k.open = k.open[:0]
+	}
 	return after
 }
 

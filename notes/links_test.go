@@ -70,6 +70,9 @@ func TestLinks(t *testing.T) {
 		{"[t](a.md b) [t](a(.md) [t](<a\n.md>) [t]( b.md )", []string{"b.md|t"}},
 		{"[a\nlong text](c.md)", []string{"c.md|a\nlong text"}},
 		{"[![alt](i.png)](p.md)", []string{"p.md|![alt](i.png)", "!i.png|alt"}},
+		{"[a [b](c.md) d](e.md) [f](g.md)", []string{"c.md|b", "g.md|f"}},
+		{"![a ![b](c.png) d](e.png) ![f](g.png)", []string{"!c.png|b", "!g.png|f"}},
+		{"[see [[a]]](b.md)", []string{"b.md|see [[a]]", "a"}},
 		{"![a ! b](i.png)", []string{"!i.png|a ! b"}},
 		{"[x] (a.md) [x][a] [[b]](c.md)", []string{"b"}},
 		{"[](/)", []string{"/"}},
@@ -121,14 +124,31 @@ func TestLinksOfHostileText(t *testing.T) {
 	}
 }
 
+// Links inside links must not make the text they share be held many times.
+func TestLinksOfNestedText(t *testing.T) {
+	for _, open := range []string{"[", "!["} {
+		src := strings.Repeat(strings.Repeat(open, 500)+strings.Repeat("](a)", 500)+" ", 100)
+		held := 0
+		for _, l := range Links([]byte(src)) {
+			held += len(l.Raw)
+		}
+		if held > 2*len(src) {
+			t.Errorf("%q: links of %d bytes hold %d", open, len(src), held)
+		}
+	}
+}
+
 func FuzzLinks(f *testing.F) {
 	for _, s := range []string{"[[a#b|c]] ![d](<e f.md> \"t\")", `[[a\|b]] \[[c]]`, "---\na: b\n---\n`[[a]]` [[b]]", "[![a](b)](c)", "> - [[x]]\n[y\nz](u.md)"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		links := Links(src)
-		last := 0
+		last, held := 0, 0
 		for _, l := range links {
+			if held += len(l.Raw); held > 3*len(src) {
+				t.Fatalf("%d bytes hold links of %d", len(src), held)
+			}
 			if l.Span.Start < last || l.Span.End > len(src) || l.Span.Empty() {
 				t.Fatalf("span %v of %d bytes after %d", l.Span, len(src), last)
 			}

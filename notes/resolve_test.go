@@ -162,7 +162,7 @@ func TestIndexPutAndDrop(t *testing.T) {
 
 func TestManyFilesOfOneName(t *testing.T) {
 	ix := NewIndex()
-	const n = 30_000
+	const n = 5_000
 	for i := range n {
 		ix.Put(fmt.Sprintf("d%05d/index.md", i))
 	}
