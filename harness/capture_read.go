@@ -39,6 +39,23 @@ func (l Life) Perhaps() ([]string, error) {
 	return ids, err
 }
 
+// ErrTail is the end of what the agent wrote to its standard error, at most 64
+// KB, for a run that failed.
+func (l Life) ErrTail() ([]byte, error) {
+	const most = 64 << 10
+	r := captureReader{dir: l.Path, only: Err}
+	defer r.close()
+	var tail []byte
+	err := r.each(func(line Line) error {
+		tail = append(append(tail, line.Data...), '\n')
+		if len(tail) > 2*most {
+			tail = append(tail[:0], tail[len(tail)-most:]...)
+		}
+		return nil
+	})
+	return tail[max(0, len(tail)-most):], err
+}
+
 // Follow gives every line of the capture to fn, from the first, and goes on
 // with what comes until the life is over and all is read. It returns nil when
 // the agent's end is known (State has it), ErrKeeperGone when the keeper went

@@ -1,8 +1,27 @@
 // Package harness drives agent programs: what they are sent, what they say, and
 // how they outlive the daemon.
 //
-// CONTRACT (to be completed by the owners of this package: keeper and run
-// folders in one hand, drivers in another).
+// A run is a folder; each process of an agent in it, a life, has a folder of its
+// own (Dir, Life). A life is started through a keeper, a child of nobody that
+// owns the agent's pipes: it stores what the agent says in a capture and passes
+// on the rows of in.jsonl. Whoever follows a capture, at once or after a restart
+// of the daemon, sees the same lines, and a Driver makes the same events of them.
+//
+//	RUN/log.jsonl      what was intended and done     daemon, synced
+//	RUN/N/run.json     how the life is started        daemon, once
+//	RUN/N/prompt.md    the prompt with its receipt    daemon, once
+//	RUN/N/in.jsonl     { {"id":…,"line":…} | {"id":…,"do":"eof"|"term"|"kill"} }   daemon, synced
+//	RUN/N/lock         flock: the kernel says whether a keeper lives; its pid
+//	RUN/N/out.000001 … the capture, see capture.go    keeper
+//	RUN/N/out.idx
+//	RUN/N/exit.json    how it ended                   keeper, last
+//
+// The two facts that recovery is built on: without out.000001 nothing ran, and
+// a life that has one is never started again; a row of the stream "in" means
+// perhaps delivered, no such row means not delivered.
+//
+// The package does not know boards, notes or the screen, decides nothing about
+// runs, and keeps no state between calls but on the disk.
 package harness
 
 import (

@@ -51,7 +51,7 @@ func agentMain(style string, args []string) int {
 		return code
 	case "say": // bytes, with \n for line ends, on out and err by turns
 		for i, s := range args {
-			s = strings.ReplaceAll(s, `\n`, "\n")
+			s = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(s)
 			if i%2 == 0 {
 				io.WriteString(os.Stdout, s)
 			} else {
@@ -117,7 +117,7 @@ func tool(style string, args []string) int {
 		fmt.Println("left")
 		return 3
 	case "stray": // a tool in a session of its own, deaf if so wished
-		cmd := start(syscall.SysProcAttr{Setsid: true}, false, args[0])
+		cmd := start(syscall.SysProcAttr{Setsid: true}, false, args...)
 		fmt.Println("tool", cmd.Process.Pid)
 		io.Copy(io.Discard, os.Stdin)
 		return 0

@@ -26,6 +26,24 @@ func waitExit(p *os.Process) (reap func() (*os.ProcessState, error)) {
 	}
 }
 
+// signalKeeper signals the keeper, and surely nobody else: that the lock is held
+// after its number was looked up says that the number is still its own.
+func signalKeeper(l Life, sig unix.Signal) error {
+	pid := l.pid()
+	if pid == 0 {
+		return unix.ESRCH
+	}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if held, err := l.held(); err != nil || !held {
+		return errors.Join(err, unix.ESRCH)
+	}
+	return unix.PidfdSendSignal(fd, sig, nil, 0)
+}
+
 // keeperDeath returns a channel that is closed when the process ends, or nil
 // when it is not there. It lets go when ctx ends.
 func keeperDeath(ctx context.Context, pid int) <-chan struct{} {

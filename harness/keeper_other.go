@@ -4,6 +4,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,15 @@ const leftBehind = unix.SIGKILL
 func waitExit(p *os.Process) (reap func() (*os.ProcessState, error)) {
 	state, err := p.Wait()
 	return func() (*os.ProcessState, error) { return state, err }
+}
+
+// signalKeeper signals the keeper.
+func signalKeeper(l Life, sig unix.Signal) error {
+	pid := l.pid()
+	if held, err := l.held(); err != nil || !held || pid == 0 {
+		return errors.Join(err, unix.ESRCH)
+	}
+	return unix.Kill(pid, sig)
 }
 
 // keeperDeath is not known here: the lock is looked at every second.

@@ -110,7 +110,7 @@ func (w *promptWriter) note(n PromptNote) {
 		attr += " section=" + quote(n.Section)
 	}
 	if n.Problem != "" {
-		w.line("The card links to the note%s, but nothing of it was copied: %s.", attr, plain(n.Problem))
+		w.line("The card links to %s; not copied: %s.", linked(n), plain(n.Problem))
 	} else {
 		w.fenced("note", attr, n.Text)
 	}
@@ -120,6 +120,14 @@ func (w *promptWriter) note(n PromptNote) {
 	if len(n.Others) > 0 {
 		w.line("(there are other notes of this name, not copied: %s)", quoteAll(n.Others))
 	}
+}
+
+// linked is a link as a sentence names it.
+func linked(n PromptNote) string {
+	if n.Section == "" {
+		return quote(n.Name)
+	}
+	return quote(n.Name) + ", section " + quote(n.Section)
 }
 
 // fenced writes data between two lines that nothing in it can be equal to.

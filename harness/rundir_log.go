@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -134,6 +135,8 @@ func checkRow(s Send) error {
 	switch {
 	case s.ID == "":
 		return errors.New("a row for the agent needs an id")
+	case !utf8.ValidString(s.ID):
+		return fmt.Errorf("row %q: an id is text", s.ID) // JSON would make another of it
 	case s.Do != "" && s.Do != DoEOF && s.Do != DoTerm && s.Do != DoKill:
 		return fmt.Errorf("row %s: cannot do %q", s.ID, s.Do)
 	case strings.ContainsRune(s.Line, '\n'):
