@@ -60,28 +60,33 @@ func inLine(s string) string {
 	return b.String()
 }
 
-// obeyed reports whether s[i] gets a backslash.
+// obeyed reports whether s[i] gets a backslash. Some characters are marks only
+// in company: next to themselves, or before what they open.
 func obeyed(s string, i int, ticks bool) bool {
 	next := byte(' ')
 	if i+1 < len(s) {
 		next = s[i+1]
 	}
-	same := next == s[i] || i > 0 && s[i-1] == s[i]
 	switch s[i] {
 	case '`':
 		return ticks
 	case '^':
 		return true
 	case '%', '[', '~':
-		return same
+		return next == s[i] || i > 0 && s[i-1] == s[i]
 	case '!':
 		return next == '['
 	case '<':
-		return next == '!' || next == '/' || next == '?' || isLetter(next)
+		return isLetter(next) || strings.IndexByte("!/?", next) >= 0
 	case '\\':
-		return next > ' ' && next < 0x7f && !isLetter(next) && (next < '0' || next > '9')
+		return isMark(next)
 	}
 	return false
+}
+
+// isMark reports whether a backslash before c is an escape.
+func isMark(c byte) bool {
+	return strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c) >= 0
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
