@@ -95,15 +95,7 @@ func (b *Board) addLane(r Role) ([]byte, error) {
 		after = "\n\n\n" // as Obsidian Kanban writes an empty lane
 	}
 	text := "## " + b.written[r] + "\n" + after
-	at := len(b.Src)
-	switch {
-	case index < len(b.Lanes):
-		at = b.Lanes[index].Head.Start
-	case index > 0:
-		at = b.Lanes[index-1].Body.End
-	default:
-		at = b.footer
-	}
+	at := b.laneSpot(index)
 	if before := b.Src[:at]; len(before) > 0 && !bytes.HasSuffix(bytes.ReplaceAll(before, []byte("\r"), nil), []byte("\n\n")) {
 		text = "\n" + text
 	}
@@ -120,11 +112,25 @@ func (b *Board) addLane(r Role) ([]byte, error) {
 	return span.Apply(b.Src, edits...)
 }
 
+// laneSpot is where the lane with this index begins or would begin.
+func (b *Board) laneSpot(index int) int {
+	switch {
+	case index < len(b.Lanes):
+		return b.Lanes[index].Head.Start
+	case index > 0:
+		return b.Lanes[index-1].Body.End
+	}
+	return b.footer
+}
+
+// listCollapse finds the positional setting in the footer's JSON.
+var listCollapse = regexp.MustCompile(`"list-collapse"\s*:\s*\[([^\[\]]*)\]`)
+
 // unfolded puts an entry for a lane at index into list-collapse of the last
 // settings footer, the one that Obsidian Kanban reads.
 func (b *Board) unfolded(index int) (span.Edit, bool) {
 	footer := b.Src[b.footer:]
-	all := regexp.MustCompile(`"list-collapse"\s*:\s*\[([^\[\]]*)\]`).FindAllSubmatchIndex(footer, -1)
+	all := listCollapse.FindAllSubmatchIndex(footer, -1)
 	if !b.Kanban || len(all) == 0 {
 		return span.Edit{}, false
 	}

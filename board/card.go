@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"deckhand/internal/markdown"
-	"deckhand/internal/span"
 )
 
 // cutBox reads the box an item's content begins with: one character between
@@ -113,12 +112,12 @@ func splitBreaks(s string) []string {
 	if !strings.Contains(s, "<") {
 		return []string{s}
 	}
-	masks := markdown.InlineMasks([]byte(s), span.Span{End: len(s)})
+	masks := masked(s)
 	var parts []string
 	last := 0
 	for i := 0; i < len(s); i++ {
 		n := breakLen(s[i:])
-		if n == 0 || markdown.In(masks, i) {
+		if _, in := within(masks, i); n == 0 || in {
 			continue
 		}
 		parts = append(parts, s[last:i])

@@ -91,9 +91,7 @@ func dropKanbanFields(s string) string {
 		out.WriteString(s[i : i+n])
 		i += n
 		if n > 1 && i < len(s) && s[i] == '{' {
-			if end := strings.IndexByte(s[i:], '}'); end >= 0 {
-				i += end + 1
-			}
+			i += fieldEnd(0, s[i:], "}")
 		}
 	}
 	return out.String()
@@ -117,7 +115,7 @@ func kanbanField(s string) int {
 }
 
 func fieldEnd(n int, rest, end string) int {
-	at := strings.Index(rest, end)
+	at := strings.Index(rest[:min(len(rest), longLink)], end)
 	if at < 0 {
 		return 0
 	}
@@ -126,7 +124,7 @@ func fieldEnd(n int, rest, end string) int {
 
 // taskField is one field of the Tasks plugin at the end of a line, as that
 // plugin reads them: from the end backwards. The last two are Dataview's.
-const taskField = `(?:` +
+var taskField = regexp.MustCompile(`(?:` +
 	`[🛫➕⏳⌛📅📆🗓✅❌]\s*\d{4}-\d{2}-\d{2}` +
 	`|🔁\s*[a-zA-Z0-9, !]+` +
 	`|🏁\s*(?:delete|keep)` +
@@ -134,7 +132,10 @@ const taskField = `(?:` +
 	`|[🔺⏫🔼🔽⏬]` +
 	`|\[[\w -]+::[^\[\]]*\]` +
 	`|\([\w -]+::[^()]*\)` +
-	`)\s*$`
+	`)\s*$`)
+
+// longField bounds how far from the end of a line a field is looked for.
+const longField = 300
 
 // dropTrailingFields takes fields off the end of a line; tags and mentions
 // between them stay.
@@ -143,11 +144,11 @@ func dropTrailingFields(s string) string {
 	if ascii(s) && !strings.Contains(s, "::") {
 		return s
 	}
-	re := regexp.MustCompile(taskField)
 	kept := ""
 	for s != "" {
-		if at := re.FindStringIndex(s); at != nil {
-			s = strings.TrimRightFunc(s[:at[0]], unicode.IsSpace)
+		tail := max(0, len(s)-longField)
+		if at := taskField.FindStringIndex(s[tail:]); at != nil {
+			s = strings.TrimRightFunc(s[:tail+at[0]], unicode.IsSpace)
 			continue
 		}
 		cut := strings.LastIndexAny(s, " \t") + 1

@@ -45,13 +45,21 @@ func mentions(s string, n int) (found []mention, odd []string) {
 	return found, odd
 }
 
+// within finds the span that holds i; hidden is in order and apart.
 func within(hidden []span.Span, i int) (span.Span, bool) {
-	for _, h := range hidden {
-		if h.Contains(i) {
-			return h, true
+	at, ok := slices.BinarySearchFunc(hidden, i, func(h span.Span, i int) int {
+		switch {
+		case h.End <= i:
+			return -1
+		case h.Start > i:
+			return 1
 		}
+		return 0
+	})
+	if !ok {
+		return span.Span{}, false
 	}
-	return span.Span{}, false
+	return hidden[at], true
 }
 
 // mentionAt reads the mention at s[i], which is '@' or '#'.
@@ -68,9 +76,7 @@ func mentionAt(s string, i int) (m mention, upper string, ok bool) {
 	if end > i+1 && endsMention(s[end:]) {
 		m = mention{start: i, end: end, name: s[i+1 : end]}
 		if strings.HasPrefix(s[end:], "{") {
-			if close := strings.IndexByte(s[end:], '}'); close >= 0 {
-				m.end += close + 1
-			}
+			m.end += fieldEnd(0, s[end:], "}")
 		}
 		return m, "", true
 	}
@@ -146,15 +152,14 @@ func cjk(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
 }
 
-// hiddenIn lists the parts of a line in which nothing is a mention.
+// hiddenIn lists the parts of a line in which nothing is a mention, in order
+// and apart.
 func hiddenIn(s string) []span.Span {
+	masks := masked(s)
 	var out []span.Span
-	for _, m := range markdown.InlineMasks([]byte(s), span.Span{End: len(s)}) {
-		out = append(out, m.Span)
-	}
-	masks := slices.Clone(out)
 	for i := 0; i < len(s); i++ {
 		if m, in := within(masks, i); in {
+			out = append(out, m)
 			i = m.End - 1
 			continue
 		}
@@ -183,6 +188,15 @@ func hiddenIn(s string) []span.Span {
 // longLink bounds the search for the end of a link, so that a line full of
 // opening brackets costs no more than its length.
 const longLink = 2000
+
+// masked lists the code and comments in a line.
+func masked(s string) []span.Span {
+	var out []span.Span
+	for _, m := range markdown.InlineMasks([]byte(s), span.Span{End: len(s)}) {
+		out = append(out, m.Span)
+	}
+	return out
+}
 
 // linkLen is the length of the link that s begins with: [[x]], [x](y) or [x][y].
 func linkLen(s string) int {

@@ -2,6 +2,7 @@ package board
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"deckhand/internal/span"
@@ -197,15 +198,15 @@ func (b *Board) insertions(ch change, text []byte) []span.Edit {
 		}
 		return span.Insert(at, t)
 	}
-	end := ch.to.Mark(b.Src)
+	end := ch.to.lastLine(b.Src)
 	return []span.Edit{
 		edit(at, before, after), edit(at, false, true), edit(at, true, false), edit(at, true, true),
 		edit(end, true, false), edit(end, true, true),
 	}
 }
 
-// Mark is the end of the lane's last line that is not blank.
-func (l *Lane) Mark(src []byte) int {
+// lastLine is the end of the lane's last line that is not blank.
+func (l *Lane) lastLine(src []byte) int {
 	trimmed := bytes.TrimRight(src[:l.Body.End], " \t\r\n")
 	return max(lineEnd(src[:l.Body.End], len(trimmed)), l.mark)
 }
@@ -230,42 +231,43 @@ func (b *Board) holds(out []byte, ch change, text []byte) bool {
 
 // sameCards compares the cards of one lane before and after a change.
 func (b *Board) sameCards(n *Board, is, was []Card, ch change, lane *Lane, text []byte) bool {
-	i, seen := 0, 0
-	for j := range was {
-		w := &was[j]
-		if ch.card != nil && w.Span == ch.card.Span {
-			if ch.to != nil {
-				continue
-			}
-			if i == len(is) || !ch.is(n, &is[i], text) {
-				return false
-			}
-			i++
-			continue
+	want, changed := b.keptCards(was, ch, text)
+	if ch.to != nil && ch.to == lane {
+		changed = 0
+		for changed < min(len(want), len(is)) && bytes.Equal(is[changed].Span.Of(n.Src), want[changed]) {
+			changed++
 		}
-		if i < len(is) && seen == 0 && ch.to == lane && lane != nil && ch.is(n, &is[i], text) && !bytes.Equal(is[i].Span.Of(n.Src), w.Span.Of(b.Src)) {
-			seen++
-			i++
-		}
-		if i == len(is) || !bytes.Equal(is[i].Span.Of(n.Src), w.Span.Of(b.Src)) {
-			return false
-		}
-		i++
+		want = slices.Insert(want, changed, text)
 	}
-	if ch.to != nil && ch.to == lane && seen == 0 {
-		if i == len(is) || !ch.is(n, &is[i], text) {
-			return false
-		}
-		i++
-	}
-	return i == len(is)
-}
-
-// is reports whether c is the changed card.
-func (ch change) is(n *Board, c *Card, text []byte) bool {
-	if !bytes.Equal(trimEOL(c.Span.Of(n.Src)), trimEOL(text)) {
+	if len(is) != len(want) {
 		return false
 	}
+	for i := range is {
+		if !bytes.Equal(is[i].Span.Of(n.Src), want[i]) {
+			return false
+		}
+	}
+	return changed < 0 || ch.is(&is[changed])
+}
+
+// keptCards are the bytes of a lane's cards without one that leaves it;
+// changed is the index of one that changes in its place, else -1.
+func (b *Board) keptCards(was []Card, ch change, text []byte) (want [][]byte, changed int) {
+	want, changed = make([][]byte, 0, len(was)+1), -1
+	for i := range was {
+		switch {
+		case ch.card == nil || was[i].Span != ch.card.Span:
+			want = append(want, was[i].Span.Of(b.Src))
+		case ch.to == nil:
+			changed = len(want)
+			want = append(want, text)
+		}
+	}
+	return want, changed
+}
+
+// is reports whether c, which has the bytes of the changed card, reads as that card.
+func (ch change) is(c *Card) bool {
 	if ch.card == nil {
 		return c.Status == nil
 	}

@@ -42,16 +42,16 @@ func hasLane(src []byte, body int, names laneNames, project bool) bool {
 	lane, named, boxed := false, false, project
 	for l := range markdown.Lines(src, body) {
 		switch {
-		case l.Level == 2 && !l.Listed && l.Quotes == 0:
-			lane = true
-			title, _ := laneTitle(src, l.Title)
-			role := names.role(title)
-			named = named || role != NoRole && (role != Done || !project)
-		case l.Level == 1 && !l.Listed && l.Quotes == 0:
-			lane = false
-		case l.Starts && lane && l.Kind == markdown.Text:
-			box, _, ok := cutBox(string(src[l.Content:min(l.End, l.Content+8)]))
-			boxed = boxed || ok && openBox(box)
+		case l.Quotes > 0:
+		case l.Starts:
+			boxed = boxed || lane && startsOpen(src, l)
+		case l.Listed || l.Level == 0 || l.Level > 2:
+		default:
+			if lane = l.Level == 2; lane {
+				title, _ := laneTitle(src, l.Title)
+				role := names.role(title)
+				named = named || role != NoRole && (role != Done || !project)
+			}
 		}
 		if named && boxed {
 			return true
@@ -60,14 +60,20 @@ func hasLane(src []byte, body int, names laneNames, project bool) bool {
 	return false
 }
 
+// startsOpen reports whether an item begins with an empty box.
+func startsOpen(src []byte, l markdown.Line) bool {
+	box, _, ok := cutBox(string(src[l.Content:min(l.End, l.Content+8)]))
+	return ok && l.Kind == markdown.Text && openBox(box)
+}
+
 // conflictNames are the forms in which sync programs name the copy of a file
 // that was changed on two sides; the second group is what is left out.
 // Syncthing; Dropbox, Nextcloud and OneDrive; Obsidian Sync; ownCloud.
-const conflictNames = `(?i)^(.+?)(` +
+var conflictNames = regexp.MustCompile(`(?i)^(.+?)(` +
 	`\.sync-conflict-\d{8}-\d{6}(-[0-9a-z]+)?` +
 	`|[ _]\([^()]*conflict(ed)?( copy)?[^()]*\)` +
 	`|_conflict-[^.]*` +
-	`)((\.[^.]+)?)$`
+	`)((\.[^.]+)?)$`)
 
 // ConflictCopy reports whether a path is the name of a conflict copy, and of
 // which file.
@@ -76,7 +82,7 @@ func ConflictCopy(file string) (of string, ok bool) {
 	if !strings.Contains(strings.ToLower(name), "conflict") {
 		return "", false
 	}
-	m := regexp.MustCompile(conflictNames).FindStringSubmatch(name)
+	m := conflictNames.FindStringSubmatch(name)
 	if m == nil {
 		return "", false
 	}

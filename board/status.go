@@ -227,21 +227,23 @@ func special(text string, i int, ticks bool) bool {
 	if i+1 < len(text) {
 		next = text[i+1]
 	}
-	same := next == text[i] || i > 0 && text[i-1] == text[i]
 	switch text[i] {
 	case '`':
 		return ticks
 	case '^':
 		return true
-	case '%', '[', '~':
-		return same
+	case '%', '[', '~': // two of them begin a comment, a link, a fence
+		return next == text[i] || i > 0 && text[i-1] == text[i]
 	case '<':
-		return next == '!' || next == '/' || next == '?' || 'a' <= next|0x20 && next|0x20 <= 'z'
+		return strings.IndexByte("!/?", next) >= 0 || 'a' <= next|0x20 && next|0x20 <= 'z'
 	case '\\':
-		return next < '0' && next > ' ' || next >= ':' && next <= '@' || next >= '[' && next <= '`' || next >= '{' && next <= '~'
+		return strings.IndexByte(punctuation, next) >= 0
 	}
 	return false
 }
+
+// punctuation is what a backslash escapes in Markdown.
+const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 // Added lists the lines that a person added: those of after that are not among
 // before, without regard to indentation, the state of boxes, and what the

@@ -49,18 +49,14 @@ func (b *Board) update(u Update) ([]byte, error) {
 	if to != nil && from != nil && (from == to || u.ToLane == "" && from.Role == u.To) {
 		to = nil
 	}
-	var last []byte
 	for _, text := range b.rewritten(c, u) {
 		if to == nil && bytes.Equal(text, c.Span.Of(b.Src)) {
 			return b.Src, nil
 		}
-		out, ok := b.place(change{card: c, text: text, to: to, at: u.At, put: u.Put})
-		if ok {
+		if out, ok := b.place(change{card: c, text: text, to: to, at: u.At, put: u.Put}); ok {
 			return out, nil
 		}
-		last = out
 	}
-	_ = last
 	return nil, fmt.Errorf("%s:%d: %w", b.Path, c.Line, ErrPlace)
 }
 

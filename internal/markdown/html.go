@@ -32,17 +32,23 @@ func htmlType(rest []byte, seven bool) int {
 	case len(rest) > 2 && rest[1] == '!' && isLetter(rest[2]):
 		return 4
 	}
+	return tagType(rest, seven)
+}
+
+// tagType is htmlType for tags.
+func tagType(rest []byte, seven bool) int {
 	name, after, closing := tagName(rest)
 	if name == "" {
 		return 0
 	}
-	blank := len(after) == 0 || isBlank(after[0])
+	raw := strings.Contains(rawTags, " "+name+" ")
+	ends := len(after) == 0 || isBlank(after[0]) || after[0] == '>'
 	switch {
-	case !closing && strings.Contains(rawTags, " "+name+" ") && (blank || after[0] == '>'):
+	case raw && !closing && ends:
 		return 1
-	case strings.Contains(blockTags, " "+name+" ") && (blank || after[0] == '>' || bytes.HasPrefix(after, []byte("/>"))):
+	case strings.Contains(blockTags, " "+name+" ") && (ends || bytes.HasPrefix(after, []byte("/>"))):
 		return 6
-	case seven && !strings.Contains(rawTags, " "+name+" ") && wholeTag(after, closing):
+	case seven && !raw && wholeTag(after, closing):
 		return 7
 	}
 	return 0

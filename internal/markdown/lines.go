@@ -38,6 +38,10 @@ type leaf struct {
 	start int  // of a paragraph: first byte of its text
 }
 
+// maxDepth bounds how deep containers nest, so that a file of markers costs no
+// more than its length; what is deeper is text.
+const maxDepth = 1000
+
 // scanner holds the open blocks between two lines and the place inside one.
 type scanner struct {
 	src    []byte
@@ -190,6 +194,9 @@ func (s *scanner) close(matched int) {
 // container opens a quote or an item where one begins. para says that the
 // open paragraph would go on with this line.
 func (s *scanner) container(matched *int, all *bool, para bool, indent, at int) bool {
+	if len(s.open) >= maxDepth {
+		return false
+	}
 	if s.src[at] == '>' {
 		s.close(*matched)
 		s.advance(indent + 1)

@@ -15,20 +15,13 @@ type marker struct {
 
 // itemMarker reads a list marker at the start of rest. It must be followed by a blank or nothing.
 func itemMarker(rest []byte) (marker, bool) {
-	m := marker{}
-	one := true
+	m, one := marker{}, true
 	switch c := rest[0]; {
 	case c == '-' || c == '*' || c == '+':
 		m.kind, m.size = c, 1
-	case '0' <= c && c <= '9':
-		n, value := 0, 0
-		for n < len(rest) && '0' <= rest[n] && rest[n] <= '9' {
-			value = value*10 + int(rest[n]-'0')
-			if n++; n > 9 {
-				return m, false
-			}
-		}
-		if n == len(rest) || rest[n] != '.' && rest[n] != ')' {
+	case isDigit(c):
+		n, value := number(rest)
+		if n > 9 || n == len(rest) || rest[n] != '.' && rest[n] != ')' {
 			return m, false
 		}
 		m.kind, m.size = rest[n], n+1
@@ -37,11 +30,20 @@ func itemMarker(rest []byte) (marker, bool) {
 		return m, false
 	}
 	after := rest[m.size:]
-	if len(after) > 0 && after[0] != ' ' && after[0] != '\t' {
+	if len(after) > 0 && !isBlank(after[0]) {
 		return m, false
 	}
 	m.interrupts = one && len(bytes.TrimLeft(after, " \t")) > 0
 	return m, true
+}
+
+// number reads the digits at the start of rest, ten at most.
+func number(rest []byte) (n, value int) {
+	for n < len(rest) && n < 10 && isDigit(rest[n]) {
+		value = value*10 + int(rest[n]-'0')
+		n++
+	}
+	return n, value
 }
 
 // isRule reports whether rest is a thematic break: three or more of one of -, _ and *.

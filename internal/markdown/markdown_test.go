@@ -1,0 +1,146 @@
+package markdown
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestCutHeader(t *testing.T) {
+	for _, tt := range []struct{ name, src, yaml, body string }{
+		{"none", "text\n", "", "text\n"},
+		{"plain", "---\na: 1\n---\nb\n", "a: 1\n", "b\n"},
+		{"empty", "---\n---\n", "", ""},
+		{"blanks after the dashes, CR LF", "--- \r\na: 1\r\n---\t\r\nb", "a: 1\r\n", "b"},
+		{"no final newline", "---\na: 1\n---", "a: 1\n", ""},
+		{"case 05, BOM", "\ufeff---\na: 1\n---\nb", "a: 1\n", "b"},
+		{"case 05, BOM alone", "\ufeff## b", "", "## b"},
+		{"case 06, dashes in a value", "---\na: |\n  ---\n----\nb: --- x\n---\nc", "a: |\n  ---\n----\nb: --- x\n", "c"},
+		{"never closed", "---\na: 1\n", "", "---\na: 1\n"},
+		{"four dashes", "----\na\n---\n", "", "----\na\n---\n"},
+		{"not on line 1", "\n---\na: 1\n---\n", "", "\n---\na: 1\n---\n"},
+	} {
+		h, body := CutHeader([]byte(tt.src))
+		if got := string(h.YAML.Of([]byte(tt.src))); got != tt.yaml || tt.src[body:] != tt.body {
+			t.Errorf("%s: header %q, body %q", tt.name, got, tt.src[body:])
+		}
+	}
+}
+
+// TestLineKinds has what the differential test leaves out: tabs, lone CRs,
+// comments in percent signs.
+func TestLineKinds(t *testing.T) {
+	names := map[Kind]string{
+		Blank: ".", Text: "t", Heading: "h", Underline: "u", Rule: "r", Fence: "f", Code: "c", HTML: "m", Comment: "%",
+	}
+	for _, tt := range []struct{ src, kinds string }{
+		{"a\n\nb", "t.t"},
+		{"##\tReview\t##\n", "h"},
+		{"-\t[ ] a\n\tb\n\n\t- c\n", "tt.t"},
+		{"- a\n\n\t\tcode\n", "t.c"},
+		{"a\rb\n", "t"},
+		{"a\r\n---\r\n***\r\n", "tur"},
+		{"%% x %%\n%%\n## a\n\n- b\n%% c\n## d\n", "%%%%%%h"},
+		{"text\n%%\n## a\n%%\n", "t%%%"},
+		{"%% a %% text\n", "t"},
+		{"- a\n  %%\n  - b\n## c\n", "t%%h"},
+		{"%%\nnever closed\n\n## a\n", "%%%%"},
+		{"```\n%%\n```\n## a\n", "fffh"},
+		{"<!--\n%%\n-->\n## a\n", "mmmh"},
+		{"~~~ a`b\n~~\n~~~~\nt", "ffft"},
+		{"``` a`b\n", "t"},
+		{"> ```\ntext\n", "ft"},
+	} {
+		var got strings.Builder
+		for l := range Lines([]byte(tt.src), 0) {
+			got.WriteString(names[l.Kind])
+		}
+		if got.String() != tt.kinds {
+			t.Errorf("%q is %s, want %s", tt.src, got.String(), tt.kinds)
+		}
+	}
+}
+
+func TestMasks(t *testing.T) {
+	for _, tt := range []struct {
+		src  string
+		want []string
+	}{
+		{"a `b` c ``d ` e`` f", []string{"3 `b`", "3 ``d ` e``"}},
+		{"a `b\nc` d", []string{"3 `b\nc`"}},
+		{"a `b\n\nc` d", nil},
+		{"a ``b` c", nil},
+		{"\\`a` `b`", []string{"3 ` `"}},
+		{"a <!-- b --> c <!-- d", []string{"4 <!-- b -->"}},
+		{"a %% b %% c %% d", []string{"5 %% b %%"}},
+		{"`%%` a %%", []string{"3 `%%`"}},
+		{"%%\na\n%%\nb", []string{"5 %%\na\n%%\n"}},
+		{"# a `b` #\n`c", []string{"3 `b`"}},
+		{"- ```\n  a\n- b\n", []string{"1 ```\n  a\n"}},
+		{"a\n\n    code\n\nb\n", []string{"2 code\n\n"}},
+		{"> a\n> ```\n> b\n\nc", []string{"6 > a\n> ```\n> b\n", "1 ```\n> b\n"}},
+		{"```\na\n```\n```\nb\n```\n", []string{"1 ```\na\n```\n", "1 ```\nb\n```\n"}},
+		{"<div>\na `b`\n\nc\n", []string{"4 <div>\na `b`\n"}},
+	} {
+		var got []string
+		masks := Masks([]byte(tt.src), 0)
+		for _, m := range masks {
+			got = append(got, fmt.Sprintf("%d %s", m.Kind, m.Span.Of([]byte(tt.src))))
+		}
+		if strings.Join(got, "|") != strings.Join(tt.want, "|") {
+			t.Errorf("%q masks %q, want %q", tt.src, got, tt.want)
+		}
+		for _, m := range masks {
+			if !In(masks, m.Span.Start) || !In(masks, m.Span.End-1, m.Kind) || In(masks, len(tt.src)) {
+				t.Errorf("%q: %v is not found again", tt.src, m)
+			}
+		}
+	}
+}
+
+// FuzzLines checks that lines lie end to end, whatever the bytes.
+func FuzzLines(f *testing.F) {
+	for _, s := range []string{"", "\r\n", "---\na\n---\n# b\r\n", "> - 1. a\n\t\tb", "%%\n\x00\xff"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		_, at := CutHeader(src)
+		body := at
+		for l := range Lines(src, at) {
+			if l.Start != at || l.Next <= at || l.Text < l.Start || l.Text > l.End || l.End > l.Next || l.Title.End > l.End {
+				t.Fatalf("line %+v at %d of %q", l, at, src)
+			}
+			if l.Starts && !l.Listed || l.Starts && (l.Content < l.Marker.End || l.Content > l.End) {
+				t.Fatalf("item %+v of %q", l, src)
+			}
+			at = l.Next
+		}
+		if at != len(src) {
+			t.Fatalf("%d of %d bytes read", at, len(src))
+		}
+		last := 0
+		for _, m := range Masks(src, body) {
+			if m.Span.Start < last || m.Span.Empty() || m.Span.End > len(src) {
+				t.Fatalf("mask %v after %d of %q", m, last, src)
+			}
+			if last = m.Span.Start; m.Kind != MaskQuote {
+				last = m.Span.End
+			}
+		}
+	})
+}
+
+func BenchmarkLines(b *testing.B) {
+	src := bytes.Repeat([]byte("# A heading\n\nA paragraph with a [[link]] in it.\n\n- an item\n- [ ] a task\n"), 100)
+	b.SetBytes(int64(len(src)))
+	for b.Loop() {
+		n := 0
+		for range Lines(src, 0) {
+			n++
+		}
+		if n != 600 {
+			b.Fatal(n)
+		}
+	}
+}
