@@ -2,15 +2,23 @@
 // them against recorded lives, scripted ones, and the real program.
 //
 // A Life is what all three lead to: the lines of a capture, and the events and
-// rows a session made of them. Replay makes one from a Recording, Start from a
-// program. Check says which rules a Life breaks. What cannot be seen in one life
-// is no rule here: that a tool's process is gone, for example, is the keeper's.
+// rows a session made of them. Replay makes one from a Recording, a scene of the
+// Suite from a Script, Start from a program. Check says which rules a Life
+// breaks.
+//
+// Rules have numbers that other places may cite. Those that need a real program
+// are tests with one, per driver: an answer decides whether a tool runs (4, 5),
+// what is asked before (8), an interrupt in a retry (11), a missing login (18).
+// Those about processes are the keeper's: no tool is left over (10), a slow
+// reader (21), a child that keeps the output open (22). That each rule can fail
+// (24) is this package's own test.
 package conformance
 
 import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"deckhand/harness"
@@ -41,7 +49,7 @@ const (
 // Check returns the faults of a life. fresh opens a session like the one that
 // led to it.
 func Check(l Life, fresh func() harness.Session) []Fault {
-	c := &checker{tools: map[string]string{}, asks: map[string]bool{}, usage: map[string]bool{}}
+	c := &checker{lines: l.Lines, tools: map[string]string{}, asks: map[string]bool{}, usage: map[string]bool{}}
 	for i := range l.Events {
 		c.event(&l.Events[i])
 	}
@@ -54,11 +62,11 @@ func Check(l Life, fresh func() harness.Session) []Fault {
 
 type checker struct {
 	faults []Fault
+	lines  []harness.Line
 	bound  bool
-	begun  bool   // something happened in this turn
-	text   string // deltas of this turn
+	text   strings.Builder // deltas of this turn
 	dones  int
-	over   bool              // after Done, before the next turn
+	over   int64             // line of the Done, until something happens again
 	tools  map[string]string // id → begun or ended
 	asks   map[string]bool   // open
 	usage  map[string]bool
@@ -73,7 +81,7 @@ func (c *checker) event(e *harness.Event) {
 	case harness.Bound:
 		c.session(e)
 	case harness.Text:
-		c.text += e.Text
+		c.text.WriteString(e.Text)
 		c.happened(e)
 	case harness.ToolBegin, harness.ToolUpdate, harness.ToolEnd:
 		c.happened(e)
@@ -95,11 +103,19 @@ func (c *checker) event(e *harness.Event) {
 	}
 }
 
-// happened is an event that only a turn has. The first one after a Done begins
-// the next turn, which a prompt in the capture must explain; that is checked by
-// line numbers in again.
-func (c *checker) happened(*harness.Event) {
-	c.begun, c.over = true, false
+// happened is an event that only a turn has. After a Done, the next turn begins
+// with something that we sent.
+func (c *checker) happened(e *harness.Event) {
+	if c.over == 0 {
+		return
+	}
+	sent := slices.ContainsFunc(c.lines, func(l harness.Line) bool {
+		return l.Stream == harness.In && l.Seq > c.over && l.Seq <= e.Seq
+	})
+	if !sent {
+		c.fault(TextOnce, "%s after the turn was done", e.Kind)
+	}
+	c.over = 0
 }
 
 func (c *checker) session(e *harness.Event) {
@@ -145,7 +161,9 @@ func (c *checker) cost(u *harness.Usage) {
 }
 
 func (c *checker) done(e *harness.Event) {
-	c.dones++
+	if c.dones++; c.over > 0 {
+		c.happened(e) // a turn of which nothing was seen but its end
+	}
 	for id, state := range c.tools {
 		if state == "begun" {
 			c.fault(ToolsPaired, "tool %q is open after the turn", id)
@@ -154,8 +172,8 @@ func (c *checker) done(e *harness.Event) {
 	for id := range c.asks {
 		c.fault(AsksWithdrawn, "ask %q is open after the turn", id)
 	}
-	if !strings.HasSuffix(c.text, e.Text) {
-		c.fault(TextOnce, "the deltas %.80q do not end in the answer %.80q", c.text, e.Text)
+	if text := c.text.String(); !strings.HasSuffix(text, e.Text) {
+		c.fault(TextOnce, "the deltas %.80q do not end in the answer %.80q", text, e.Text)
 	}
 	switch e.Outcome {
 	case harness.Completed:
@@ -175,7 +193,8 @@ func (c *checker) done(e *harness.Event) {
 	}
 	clear(c.tools)
 	clear(c.asks)
-	c.text, c.begun, c.over = "", false, true
+	c.text.Reset()
+	c.over = e.Seq
 }
 
 // again decodes the life from its first line with a new session: a daemon that
