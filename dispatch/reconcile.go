@@ -12,7 +12,7 @@ func Reconcile(w World) Decision {
 	judge := newJudge(&w, find, d.Memory)
 	for i := range w.Boards {
 		seen := &w.Boards[i]
-		if w.Set.AddLanes && wantsLanes(seen) {
+		if w.Set.AddLanes && w.Set.Held.Text == "" && wantsLanes(seen) {
 			d.Actions = append(d.Actions, Action{Do: DoAddLanes, Board: seen.Board.Path})
 		}
 		for lane, card := range seen.Board.All() {

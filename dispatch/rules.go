@@ -91,7 +91,7 @@ func (j *judge) agent(_ *Seen, _ *board.Lane, c *board.Card) Rule {
 	if !ok {
 		return fail(name, "deckhand agents", "no agent is called @%s", c.Agents[0])
 	}
-	return Rule{Name: name, OK: a.Ready, Why: a.Why}
+	return Rule{Name: name, OK: a.Ready, Why: a.Why, Turn: a.Pending}
 }
 
 func (j *judge) active(seen *Seen, _ *board.Lane, _ *board.Card) Rule {

@@ -141,7 +141,10 @@ var apply = map[Kind]func(*Run, Entry){
 		}
 	},
 	Started: func(r *Run, e Entry) {
-		r.Life, r.Phase, r.Turn = e.Life, PhaseWorking, e.Time
+		r.Life, r.Turn = e.Life, e.Time
+		if r.Phase == PhaseClaimed { // a stop can come while it is being started
+			r.Phase = PhaseWorking
+		}
 	},
 	Bound:   func(r *Run, e Entry) { r.Session = e.Session },
 	Asked:   (*Run).asked,

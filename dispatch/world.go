@@ -57,8 +57,9 @@ type Was struct {
 
 // Agent is what is known of a configured agent.
 type Agent struct {
-	Ready bool
-	Why   Reason // when it is not
+	Ready   bool
+	Pending bool   // not known yet: it is being looked at
+	Why     Reason // when it is not ready
 }
 
 // Project is a registered folder.
