@@ -119,16 +119,21 @@ func FuzzLines(f *testing.F) {
 		if at != len(src) {
 			t.Fatalf("%d of %d bytes read", at, len(src))
 		}
-		last := 0
-		for _, m := range Masks(src, body) {
-			if m.Span.Start < last || m.Span.Empty() || m.Span.End > len(src) {
-				t.Fatalf("mask %v after %d of %q", m, last, src)
-			}
-			if last = m.Span.Start; m.Kind != MaskQuote {
-				last = m.Span.End
-			}
-		}
+		masksInOrder(t, src, body)
 	})
+}
+
+func masksInOrder(t *testing.T, src []byte, body int) {
+	t.Helper()
+	last := 0
+	for _, m := range Masks(src, body) {
+		if m.Span.Start < last || m.Span.Empty() || m.Span.End > len(src) {
+			t.Fatalf("mask %v after %d of %q", m, last, src)
+		}
+		if last = m.Span.Start; m.Kind != MaskQuote {
+			last = m.Span.End
+		}
+	}
 }
 
 func BenchmarkLines(b *testing.B) {
