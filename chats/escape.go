@@ -9,7 +9,7 @@ import (
 // last one, U+2421, stands for DEL.
 const (
 	picture = '\u2400'
-	delete  = 0x7f
+	del     = 0x7f
 )
 
 // oneLine are the characters that a value of one line has as pictures besides
@@ -121,13 +121,13 @@ func countSlash(n int, r rune) int {
 }
 
 func hidden(r rune) bool {
-	return r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == delete
+	return r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == del
 }
 
 func isPicture(r rune) bool { return r >= picture && r <= picture+0x21 && r != picture+0x20 }
 
 func pictureOf(r rune) rune {
-	if r == delete {
+	if r == del {
 		return picture + 0x21
 	}
 	return picture + r
@@ -135,7 +135,7 @@ func pictureOf(r rune) rune {
 
 func controlOf(r rune) byte {
 	if r == picture+0x21 {
-		return delete
+		return del
 	}
 	return byte(r - picture)
 }

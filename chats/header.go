@@ -23,7 +23,7 @@ const stamp = "2006-01-02T15:04:05"
 func header(p Props) []byte {
 	var b bytes.Buffer
 	b.WriteString("---\n")
-	for _, kv := range []struct{ key, value string }{
+	for _, kv := range []property{
 		{"title", p.Title},
 		{"agent", p.Agent},
 		{"model", p.Model},
@@ -172,40 +172,73 @@ func valueOf(m *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// property is a key with its value as written in YAML.
+type property struct{ key, value string }
+
+// changing are the properties that change while a run goes on; empty ones are
+// left alone.
+func changing(p Props) []property {
+	var props []property
+	if p.Model != "" {
+		props = append(props, property{"model", scalar(p.Model)})
+	}
+	if p.Status != "" {
+		props = append(props, property{"status", scalar(p.Status)})
+	}
+	if p.Cost != nil {
+		props = append(props, property{"cost", amount(*p.Cost)})
+	}
+	if p.Tokens != 0 {
+		props = append(props, property{"tokens", strconv.FormatInt(p.Tokens, 10)})
+	}
+	return props
+}
+
 // SetProps brings status, model, cost and tokens up to date by splicing the
 // values that differ; empty ones are left alone. A header that a person broke
 // is left alone and said.
 func SetProps(cur []byte, p Props) ([]byte, error) {
-	values := []struct{ key, value string }{{"model", p.Model}, {"status", p.Status}, {"cost", ""}, {"tokens", ""}}
-	for i, v := range values {
-		switch {
-		case v.key == "cost" && p.Cost != nil:
-			values[i].value = amount(*p.Cost)
-		case v.key == "tokens" && p.Tokens != 0:
-			values[i].value = strconv.FormatInt(p.Tokens, 10)
-		case v.value != "":
-			values[i].value = scalar(v.value)
-		}
-	}
 	m, h, err := mapping(cur)
 	if err != nil {
 		return nil, err
 	}
 	var edits []span.Edit
-	for _, v := range values {
-		if v.value == "" {
-			continue
-		}
+	props, keys := changing(p), len(m.Content)/2
+	for _, v := range props {
 		e, err := setValue(cur, m, h, v.key, v.value)
 		if err != nil {
 			return nil, fmt.Errorf("header: %s: %w", v.key, err)
 		}
 		edits = append(edits, e...)
+		if valueOf(m, v.key) == nil {
+			keys++
+		}
 	}
 	if len(edits) == 0 {
 		return cur, nil
 	}
-	return span.Apply(cur, edits...)
+	out, err := span.Apply(cur, edits...)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSet(out, props, keys); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// checkSet reads the new header: YAML has more layouts than a splice knows.
+func checkSet(out []byte, props []property, keys int) error {
+	m, _, err := mapping(out)
+	if err != nil {
+		return err
+	}
+	for _, v := range props {
+		if n := valueOf(m, v.key); n == nil || !equalValue(n.Value, v.value) || len(m.Content)/2 != keys {
+			return fmt.Errorf("header: no room for %s", v.key)
+		}
+	}
+	return nil
 }
 
 // setValue is the edit that gives key a value, as written in YAML.
