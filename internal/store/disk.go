@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -209,6 +210,28 @@ func (d *disk) readAll(f *os.File, size int64) ([]byte, error) {
 			return nil, ErrTooLarge
 		}
 		buf = append(buf, make([]byte, len(buf))...)
+	}
+}
+
+// holds reports whether the open file is want, byte for byte. It needs no
+// second copy of a large board.
+func (d *disk) holds(f *os.File, want []byte) (bool, error) {
+	if err := d.at(pointRead); err != nil {
+		return false, err
+	}
+	buf := make([]byte, 64<<10)
+	for at := 0; ; {
+		n, err := f.ReadAt(buf, int64(at))
+		if n > len(want)-at || !bytes.Equal(buf[:n], want[at:at+n]) {
+			return false, nil
+		}
+		at += n
+		if errors.Is(err, io.EOF) {
+			return at == len(want), nil
+		}
+		if err != nil {
+			return false, err
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ type nth struct {
 	do   func(point string) error
 	name string // empty: nobody saves
 	at   string
+	mark string // made after the save
 }
 
 func (f *nth) fault(point string) error {
@@ -44,6 +45,11 @@ func (f *nth) fault(point string) error {
 		f.name = ""
 		if err := os.WriteFile(name, []byte(theirText), 0o644); err != nil {
 			panic(err)
+		}
+		if f.mark != "" {
+			if err := os.WriteFile(f.mark, nil, 0o644); err != nil {
+				panic(err)
+			}
 		}
 	}
 	if f.n--; f.n == 0 {
@@ -193,18 +199,11 @@ func killed() {
 	n, _ := strconv.Atoi(os.Getenv("N"))
 	s.disk.noExchange = os.Getenv("LINK") == "true"
 	die := func(string) error { return unix.Kill(os.Getpid(), unix.SIGKILL) }
-	f := &nth{n: n, at: os.Getenv("AT"), do: die}
+	f := &nth{n: n, at: os.Getenv("AT"), do: die, mark: os.Getenv("SAVED")}
 	if f.at != "" {
 		f.name = filepath.Join(root, "Shop.md")
 	}
-	s.disk.fault = func(point string) error {
-		if f.name != "" && point == f.at {
-			if err := os.WriteFile(os.Getenv("SAVED"), nil, 0o644); err != nil {
-				panic(err)
-			}
-		}
-		return f.fault(point)
-	}
+	s.disk.fault = f.fault
 	if _, err := s.UpdateNow(context.Background(), "Shop.md", tick); err != nil {
 		panic(err)
 	}

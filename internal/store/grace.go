@@ -148,12 +148,12 @@ func (s *Store) look(ctx context.Context, d *displaced) (done bool) {
 	late, err := s.letGo(d)
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		s.log.end(d.temp)
+		s.log.gone(d.temp)
 		return true
 	case err != nil:
 		return false
 	case late == nil:
-		s.log.end(d.temp)
+		s.log.gone(d.temp)
 		return true
 	}
 	return s.lateSave(d, late)
@@ -195,7 +195,7 @@ func (s *Store) lateSave(d *displaced, late *contents) (done bool) {
 		return s.keep(d.place, d.temp, late.data)
 	}
 	u := &update{s: s, p: d.place, op: inTurn(ops), began: time.Now()}
-	t := turn{temp: d.temp, want: &contents{hash: d.want}, ours: cur.data, hash: cur.sum()}
+	t := turn{temp: d.temp, want: &contents{sum: known(d.want)}, ours: cur.data, hash: cur.sum()}
 	next, gone, err := u.answer(t, late, true)
 	if err == nil && !gone {
 		_, err = u.settleOut(next)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -35,15 +36,12 @@ const (
 type contents struct {
 	data  []byte
 	stat  unix.Stat_t
-	attrs []attr // only when asked for
-	hash  string // set when it was needed
+	attrs []attr        // only when asked for
+	sum   func() string // hash of data, computed once
 }
 
-func (c *contents) sum() string {
-	if c.hash == "" {
-		c.hash = hashOf(c.data)
-	}
-	return c.hash
+func hashing(data []byte) func() string {
+	return sync.OnceValue(func() string { return hashOf(data) })
 }
 
 // Read returns a file as it is between two saves, never the middle of one.
@@ -128,6 +126,7 @@ func (s *Store) readOpen(f *os.File, attrs bool) (c contents, err error) {
 	if c.data, err = s.disk.readAll(f, c.stat.Size); err != nil {
 		return c, err
 	}
+	c.sum = hashing(c.data)
 	if attrs {
 		c.attrs, err = readAttrs(f)
 	}

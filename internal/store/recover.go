@@ -70,7 +70,7 @@ func (r *recovery) one(ctx context.Context, o *openSwap) (*Recovered, error) {
 	rel := path.Join(o.Dir, o.File)
 	p, _, err := r.s.step(rel, o.Dir+"/"+o.File)
 	if errors.Is(err, unix.ENOENT) {
-		r.s.log.end(o.Temp) // the folder is gone, and the temp file with it
+		r.s.log.gone(o.Temp) // the folder is gone, and the temp file with it
 		return nil, nil
 	}
 	if err != nil {
@@ -85,10 +85,13 @@ func (r *recovery) one(ctx context.Context, o *openSwap) (*Recovered, error) {
 	if err := r.unlink(p, o.Temp); err != nil {
 		return nil, err
 	}
-	temp, err := r.s.readOut(p, o.Temp)
+	temp, same, err := r.s.readOut(p, o.Temp, nil)
+	if same {
+		temp, err = r.s.readStable(p.dir, o.Temp, false) // empty
+	}
 	if errors.Is(err, unix.ENOENT) {
 		r.answered[o.about(o.Read)] = true // the temp file went: its swap is over
-		r.s.log.end(o.Temp)
+		r.s.log.gone(o.Temp)
 		return nil, nil
 	}
 	if err != nil {
@@ -129,7 +132,7 @@ func (r *recovery) judge(p place, o *openSwap, temp *contents) (*Recovered, erro
 		if err != nil {
 			return nil, err
 		}
-		r.s.log.end(o.Temp)
+		r.s.log.gone(o.Temp)
 		return &Recovered{Path: p.rel, What: Swept}, nil
 	}
 	return r.restore(p, o, temp)
@@ -143,7 +146,7 @@ func (r *recovery) restore(p place, o *openSwap, temp *contents) (*Recovered, er
 		if err := r.s.disk.renameNew(p.dir, o.Temp, p.base); err != nil {
 			return nil, err
 		}
-		r.s.log.end(o.Temp)
+		r.s.log.gone(o.Temp)
 		return &Recovered{Path: p.rel, What: PutBack}, r.s.disk.syncDir(p.dir)
 	case err != nil:
 		return nil, err
@@ -155,7 +158,7 @@ func (r *recovery) restore(p place, o *openSwap, temp *contents) (*Recovered, er
 	}
 	op := func(cur []byte) ([]byte, error) { return cur, nil }
 	u := &update{s: r.s, p: p, op: op}
-	t := turn{temp: o.Temp, want: &contents{hash: o.Read}, ours: cur.data, hash: o.Ours}
+	t := turn{temp: o.Temp, want: &contents{sum: known(o.Read)}, ours: cur.data, hash: o.Ours}
 	next, done, err := u.answer(t, temp, true)
 	if err == nil && !done {
 		_, err = u.settleOut(next)

@@ -96,7 +96,7 @@ func (s *Store) fill(f *os.File, cur *contents, out []byte) error {
 // log still knows it.
 func (s *Store) discard(p place, temp string) {
 	if err := s.disk.remove(p.dir, temp); err == nil || errors.Is(err, unix.ENOENT) {
-		s.log.end(temp)
+		s.log.gone(temp)
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *Store) install(p place, out []byte) (hash string, err error) {
 		s.discard(p, temp)
 		return "", err
 	}
-	s.log.end(temp)
+	s.log.gone(temp)
 	return hash, s.disk.syncDir(p.dir)
 }
 
@@ -127,14 +127,17 @@ func (u *update) swap(cur *contents, out []byte) (Result, error) {
 		}
 		return Result{}, fmt.Errorf("swap: %w", err)
 	}
-	u.syncDir()
-	return u.settleOut(turn{temp: temp, want: cur, ours: out, hash: hash, changed: true})
+	synced := make(chan error, 1)
+	go func() { synced <- u.s.disk.syncDir(u.p.dir) }()
+	res, err := u.settleOut(turn{temp: temp, want: cur, ours: out, hash: hash, changed: true})
+	u.sync(<-synced)
+	return res, err
 }
 
-// syncDir keeps its error for the end: the new contents are there, what came
-// out has to be looked at all the same.
-func (u *update) syncDir() {
-	if err := u.s.disk.syncDir(u.p.dir); err != nil {
+// sync keeps the error of a sync of the folder for the end: the new contents
+// are there, and what came out has to be looked at all the same.
+func (u *update) sync(err error) {
+	if err != nil {
 		u.unsynced = fmt.Errorf("written, but the folder cannot be synced: %w", err)
 	}
 }
@@ -154,11 +157,11 @@ type turn struct {
 // person's save that came out is answered by op on their bytes.
 func (u *update) settleOut(t turn) (Result, error) {
 	for n := 1; ; n++ {
-		came, err := u.s.readOut(u.p, t.temp)
+		came, same, err := u.s.readOut(u.p, t.temp, t.want.data)
 		if err != nil {
 			return u.unseen(t, n, err)
 		}
-		if bytes.Equal(came.data, t.want.data) {
+		if same {
 			u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
 			return t.result(n), t.why
 		}
@@ -215,7 +218,9 @@ func (u *update) swapNext(t turn, theirs *contents, next turn) (turn, bool, erro
 }
 
 // stands is what the next swap should bring out: what this one put in.
-func (t *turn) stands() *contents { return &contents{data: t.ours, hash: t.hash} }
+func (t *turn) stands() *contents { return &contents{data: t.ours, sum: known(t.hash)} }
+
+func known(hash string) func() string { return func() string { return hash } }
 
 // goneLimit is how long a file may be away in the middle of a swap before its
 // contents are given the free name: an editor creates it in a moment.
@@ -230,7 +235,7 @@ func (u *update) exchangeWaiting(temp string) (done bool, err error) {
 	for {
 		err := u.s.disk.exchange(u.p.dir, temp, u.p.base)
 		if err == nil {
-			u.syncDir()
+			u.sync(u.s.disk.syncDir(u.p.dir))
 		}
 		if !errors.Is(err, unix.ENOENT) {
 			return false, err
@@ -240,8 +245,8 @@ func (u *update) exchangeWaiting(temp string) (done bool, err error) {
 		}
 		err = u.s.disk.renameNew(u.p.dir, temp, u.p.base)
 		if err == nil {
-			u.syncDir()
-			u.s.log.end(temp)
+			u.sync(u.s.disk.syncDir(u.p.dir))
+			u.s.log.gone(temp)
 			return true, nil
 		}
 		if !errors.Is(err, ErrExists) {
@@ -261,35 +266,37 @@ func (u *update) unseen(t turn, n int, err error) (Result, error) {
 	if back := u.s.disk.exchange(u.p.dir, t.temp, u.p.base); back != nil {
 		return Result{}, errors.Join(err, back)
 	}
-	u.syncDir()
+	u.sync(u.s.disk.syncDir(u.p.dir))
 	u.s.setAside(u.p, t.temp, t.hash, u.op)
 	return Result{}, err
 }
 
-// readOut reads what a swap brought out when nobody has it open for writing
-// any more: then it is whole, and nobody can still write to it. Whoever does
-// not let go is not waited for without end; the later look sees what came.
-func (s *Store) readOut(p place, temp string) (c contents, err error) {
+// readOut compares what a swap brought out with what it should be, and reads it
+// when it is something else: when nobody has it open for writing any more,
+// because then it is whole and nobody can still write to it. Whoever does not
+// let go is not waited for without end; the later look sees what came.
+func (s *Store) readOut(p place, temp string, want []byte) (c contents, same bool, err error) {
 	if err := s.disk.at(pointCompare); err != nil {
-		return c, err
+		return c, false, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), writeWait)
 	defer cancel()
 	for {
-		err = s.held(p, temp, func(f *os.File) error {
-			c, err = s.readOpen(f, true)
+		err = s.held(p, temp, func(f *os.File) (err error) {
+			if same, err = s.disk.holds(f, want); err == nil && !same {
+				c, err = s.readOpen(f, true)
+			}
 			return err
 		})
-		switch {
-		case errors.Is(err, unix.EAGAIN), errors.Is(err, ErrBusy):
+		if errors.Is(err, unix.EAGAIN) || errors.Is(err, ErrBusy) {
 			if sleep(ctx, leaseStep) == nil {
 				continue
 			}
-			return s.readStable(p.dir, temp, true)
-		case missing(err):
-			return s.readStable(p.dir, temp, true)
+		} else if !missing(err) {
+			return c, same, err
 		}
-		return c, err
+		c, err = s.readStable(p.dir, temp, true)
+		return c, err == nil && bytes.Equal(c.data, want), err
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // The swap log is what the next start knows of temp files: one JSON object a
 // line. begin is written before the temp file is made, ready is synced before
 // the swap, back says that our contents were taken out again, end that the temp
-// file is gone.
+// file is gone. The rows are written over zeros that are on disk already: then
+// a sync is one write and waits for no other change of the file system.
 const (
 	doBegin = "begin"
 	doReady = "ready"
@@ -37,8 +38,9 @@ type openSwap struct {
 	back    bool // ours was taken out again
 }
 
-// compactAt is the size above which a log without open swaps is emptied.
-const compactAt = 256 << 10
+// blank is how many zeros are laid ahead of the rows at a time, enough for some
+// hundred swaps; a log with more rows and no open swap begins again.
+const blank = 64 << 10
 
 type swapLog struct {
 	disk *disk
@@ -46,14 +48,15 @@ type swapLog struct {
 
 	mu    sync.Mutex
 	file  *os.File             // guarded by mu
-	size  int64                // guarded by mu
+	end   int64                // guarded by mu: of the rows
+	zeros int64                // guarded by mu: end of the zeros after them
 	open  map[string]*openSwap // guarded by mu: by temp name
 	order []string             // guarded by mu: temp names as they began
 }
 
 func openSwapLog(d *disk, state string) (*swapLog, error) {
 	path := filepath.Join(state, "swaps.jsonl")
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +66,20 @@ func openSwapLog(d *disk, state string) (*swapLog, error) {
 		f.Close()
 		return nil, err
 	}
-	l.size = int64(len(data))
-	for line := range bytes.Lines(data) {
+	rows, _, _ := bytes.Cut(data, []byte{0})
+	for line := range bytes.Lines(rows) {
 		var r swapRow
-		if json.Unmarshal(line, &r) == nil { // else torn by a crash: nothing followed it
+		if json.Unmarshal(line, &r) == nil {
 			l.note(r)
 		}
 	}
-	if l.size > 0 && data[l.size-1] != '\n' {
-		err = l.write([]byte("\n"))
-	}
-	return l, err
+	l.end, l.zeros = lastLine(rows), int64(len(data))
+	return l, nil
 }
+
+// lastLine is where the last whole line ends: a line torn by a crash announced
+// nothing that was done, and is written over.
+func lastLine(rows []byte) int64 { return int64(bytes.LastIndexByte(rows, '\n') + 1) }
 
 // note applies one row; mu is held, or nobody else knows l.
 func (l *swapLog) note(r swapRow) {
@@ -106,16 +111,30 @@ func (l *swapLog) forget(temp string) {
 	l.order = kept
 }
 
+// write adds a line; mu is held.
 func (l *swapLog) write(line []byte) error {
 	if err := l.disk.at(pointLog); err != nil {
 		return err
 	}
-	n, err := l.file.Write(line)
-	l.size += int64(n)
-	if err != nil && n > 0 {
-		_, _ = l.file.Write([]byte("\n")) // the torn line ends here
+	if need := l.end + int64(len(line)); need >= l.zeros { // one zero stays as the end
+		if err := l.lay(l.zeros, need+blank); err != nil {
+			return err
+		}
+		l.zeros = need + blank
 	}
-	return err
+	if _, err := l.file.WriteAt(line, l.end); err != nil {
+		return err
+	}
+	l.end += int64(len(line))
+	return nil
+}
+
+// lay writes zeros from one offset to another, durable; mu is held.
+func (l *swapLog) lay(from, to int64) error {
+	if _, err := l.file.WriteAt(make([]byte, to-from), from); err != nil {
+		return err
+	}
+	return l.file.Sync()
 }
 
 func (l *swapLog) add(r swapRow) error {
@@ -140,15 +159,15 @@ func (l *swapLog) sync() error {
 	return dataSync(l.file)
 }
 
-// end says that a temp file is gone. A row that cannot be written does no
+// gone says that a temp file is gone. A row that cannot be written does no
 // harm: the next start looks for the file and does not find it.
-func (l *swapLog) end(temp string) {
+func (l *swapLog) gone(temp string) {
 	_ = l.add(swapRow{Do: doEnd, Temp: temp})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget(temp)
-	if len(l.open) == 0 && l.size > compactAt && l.file.Truncate(0) == nil {
-		l.size = 0
+	if len(l.open) == 0 && l.end > blank && l.lay(0, l.end) == nil {
+		l.end = 0
 	}
 }
 

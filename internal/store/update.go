@@ -111,6 +111,7 @@ func (u *update) try(ctx context.Context) (Result, error) {
 	if err := u.writable(&cur); err != nil {
 		return Result{}, err
 	}
+	go cur.sum() // needed below in any case, and cheap beside the disk
 	out, err := u.op(cur.data)
 	if err != nil {
 		return Result{}, err
