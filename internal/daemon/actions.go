@@ -278,11 +278,12 @@ func (d *daemon) stop(r *run, by, reason string) {
 		return
 	}
 	d.say("%s: stopping @%s on %q: %s", r.Board, r.Agent, r.Card.Title, reason)
-	if r.runner == nil {
+	switch {
+	case r.runner != nil:
+		r.runner.stop(d.ctx)
+	case !r.starting: // else follow sees that it is to be stopped
 		d.log(r, dispatch.Entry{Kind: dispatch.Ended, Reason: reason})
-		return
 	}
-	r.runner.stop(d.ctx)
 }
 
 func short(text string, n int) string {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"time"
@@ -68,16 +69,14 @@ func (d *daemon) writeChat(r *run) {
 	}
 	r.chatBusy, r.chatAt = true, time.Now()
 	at := d.chatPath(r)
-	op := chatOp(props, items, again)
+	op := chatOp(props, items, again, r.ChatFrom < 0 && life == 1)
 	d.queues.add("chat:"+r.ID, func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
 		return err
 	}, func(v any) {
 		r.chatBusy = false
 		if err, _ := v.(error); err != nil {
-			d.say("%s: %v", at, err)
-			r.fault = err.Error()
-			r.chatDue = time.Now().Add(pause)
+			d.chatFailed(r, at, err)
 			return
 		}
 		r.props = shape
@@ -92,6 +91,27 @@ func (d *daemon) writeChat(r *run) {
 			d.writeChat(r)
 		}
 	})
+}
+
+// errChatGone: the chat is not where it was. A person may be moving it; one that
+// they deleted is not made again.
+var errChatGone = errors.New("the chat is not there any more")
+
+func (d *daemon) chatFailed(r *run, at string, err error) {
+	if !errors.Is(err, errChatGone) {
+		d.say("%s: %v", at, err)
+		r.fault = err.Error()
+		r.chatDue = time.Now().Add(pause)
+		return
+	}
+	if r.chatGone++; r.chatGone <= 3 {
+		r.chatDue = time.Now().Add(pause)
+		return
+	}
+	d.log(r, dispatch.Entry{Kind: dispatch.Said, Reason: at + ": " + err.Error() + "; the rest is in `deckhand log`"})
+	d.log(r, dispatch.Entry{Kind: dispatch.Chatted, Life: r.ChatLife, Seq: r.ChatSeq})
+	r.talk.forget(r.ChatSeq)
+	r.chatGone = 0
 }
 
 // chatDone reports whether the chat has all of the life before; if not, it is
@@ -126,12 +146,15 @@ func (d *daemon) unwritten(r *run) (items []chats.Item, seq int64, again bool) {
 	return items, seq, again
 }
 
-// chatOp adds items to a chat and brings its header up to date. A chat that is
-// not there is made.
-func chatOp(p chats.Props, items []chats.Item, again bool) store.Op {
+// chatOp adds items to a chat and brings its header up to date. The first one
+// makes it.
+func chatOp(p chats.Props, items []chats.Item, again, first bool) store.Op {
 	return func(cur []byte) ([]byte, error) {
-		if cur == nil {
+		switch {
+		case cur == nil && first:
 			return chats.New(p, items), nil
+		case cur == nil:
+			return nil, errChatGone
 		}
 		if again && chats.Ends(cur, items) {
 			items = nil

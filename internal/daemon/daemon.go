@@ -30,13 +30,13 @@ import (
 
 // Options of a daemon.
 type Options struct {
-	Dir     string // the work folder
-	Config  string // config.yaml
-	State   string // $XDG_STATE_HOME/deckhand
-	Runtime string // folder of the control socket
-	Exe     string // the program to start keepers from; empty: /proc/self/exe
-	Once    bool   // every card counts as settled; end when nothing runs and nothing can start
-	DryRun  bool   // say what would start, write nothing
+	Dir     string    // the work folder
+	Config  string    // config.yaml
+	State   string    // $XDG_STATE_HOME/deckhand
+	Runtime string    // folder of the control socket
+	Exe     string    // the program to start keepers from; empty: /proc/self/exe
+	Once    bool      // every card counts as settled; end when nothing runs and nothing can start
+	DryRun  bool      // say what would start, write nothing
 	Log     io.Writer `json:"-"`
 	Version string
 }
@@ -299,6 +299,7 @@ func (d *daemon) outcome() Outcome {
 
 func (d *daemon) close() {
 	d.end()
+	d.queues.wg.Wait()
 	d.wg.Wait()
 	if err := d.store.Close(); err != nil {
 		d.say("store: %v", err)

@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,5 +94,77 @@ func TestKilledInTheMiddle(t *testing.T) {
 	data, err := os.ReadFile(chat[0])
 	if err != nil || strings.Count(string(data), "I look at the project") != 1 || strings.Count(string(data), "## You") != 1 {
 		t.Errorf("chat:\n%s", data)
+	}
+}
+
+// The keeper dies: what the agent did last is not known. The card says so, the
+// agent does not live on, nothing starts by itself, and retry goes on.
+func TestKeeperKilled(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	p := newPlace(t, fast, strings.Replace(shopBoard, "[[Specification#Payment]] @pi\n", "@pi\n\t[record] [hang]\n", 1))
+	d, kill := p.process(ctx)
+	defer func() { kill() }()
+	d.until(working(1))
+	for p.starts() == 0 && ctx.Err() == nil {
+	}
+	p.killAll("keep")
+	s := d.until(func(s control.Status) bool { return len(s.Runs) == 1 && s.Runs[0].Status == "interrupted" })
+	p.shows(d, "In Progress", "🟠 pi interrupted")
+	if n := p.processes(); len(n) != 0 {
+		t.Errorf("still there: %v", n)
+	}
+	if _, err := d.do("retry", s.Runs[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	p.shows(d, "Review", "🟢 pi: review")
+}
+
+// shows waits until a lane of the board holds a text.
+func (p *placeT) shows(d *runningT, lane, text string) {
+	p.t.Helper()
+	for !strings.Contains(p.lane(lane), text) {
+		if _, err := d.client.Status(d.ctx); err != nil {
+			p.t.Fatalf("%s lacks %q: %v\n%s\n%s", lane, text, err, p.read("Shop.md"), p.log)
+		}
+	}
+}
+
+// processes lists the keepers and agents of this place.
+func (p *placeT) processes() []int {
+	return p.find(func(args string) bool {
+		return strings.Contains(args, p.o.State) && !strings.Contains(args, " daemon ")
+	})
+}
+
+func (p *placeT) find(match func(args string) bool) []int {
+	p.t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var out []int
+	for _, dir := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		args, _ := os.ReadFile(dir + "/cmdline") // gone meanwhile: no match
+		if pid == os.Getpid() || len(args) == 0 {
+			continue
+		}
+		if match(strings.ReplaceAll(string(args), "\x00", " ")) {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// killAll kills this place's processes with such a subcommand.
+func (p *placeT) killAll(sub string) {
+	p.t.Helper()
+	for _, pid := range p.find(func(args string) bool {
+		return strings.Contains(args, " "+sub+" ") && strings.Contains(args, p.o.State)
+	}) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			p.t.Error(err)
+		}
 	}
 }

@@ -67,8 +67,10 @@ func (d *daemon) startLife(r *run) {
 		d.log(r, dispatch.Entry{Kind: dispatch.Ended, Reason: err.Error()})
 		return
 	}
+	r.starting = true
 	d.queues.add("run:"+r.ID, func() any { return job.start() }, func(v any) {
 		s := v.(spawned)
+		r.starting = false
 		delete(d.busy, r.ID)
 		if s.err != nil {
 			d.log(r, dispatch.Entry{Kind: dispatch.Ended, Reason: harness.OneSentence(s.err.Error())})
@@ -228,13 +230,27 @@ func (d *daemon) lifeEnded(r *run, s spawned, e end) {
 	r.runner = nil
 	d.busy[r.ID] = true
 	token, keep := s.life.Token(), d.machine.SweepKeep
+	state, err := s.life.State()
+	nothing := e.gone && err == nil && !state.HasOut
 	d.queues.add("run:"+r.ID, func() any {
 		ended, kept, err := harness.Sweep(d.ctx, token, keep)
 		return swept{ended, kept, err}
 	}, func(v any) {
 		delete(d.busy, r.ID)
+		if nothing && d.startAgain(r) {
+			return
+		}
 		d.lifeOver(r, s.n, e, v.(swept))
 	})
+}
+
+// startAgain starts another life for one whose keeper died before it had done
+// anything: nothing ran. Not for ever: a keeper that cannot live has a reason.
+func (d *daemon) startAgain(r *run) bool {
+	if r.misses++; r.misses > 2 || r.Phase != dispatch.PhaseWorking {
+		return false
+	}
+	return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "start", Lines: r.Extra})
 }
 
 type swept struct {

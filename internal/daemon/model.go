@@ -66,7 +66,10 @@ type run struct {
 	chatDue  time.Time // the chat is written then at the latest
 	chatAt   time.Time // it was written last
 	chatBusy bool      // it is being written
+	chatGone int       // how often it was not where it should be
 	props    string    // what its header was given last, to see that it changed
+	starting bool      // a life is being started
+	misses   int       // keepers that died before they did anything
 }
 
 // usage adds up what the messages of one life cost; each message counts once.
@@ -182,7 +185,7 @@ func (m *model) agent(name string) dispatch.Agent {
 	p, known := m.agents[name]
 	switch {
 	case !known:
-		return dispatch.Agent{Why: dispatch.Reason{Text: "@" + name + " is being looked at"}}
+		return dispatch.Agent{Pending: true, Why: dispatch.Reason{Text: "@" + name + " is being looked at"}}
 	case p.State == "ready" || p.State == "installed":
 		return dispatch.Agent{Ready: true}
 	}

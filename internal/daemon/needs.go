@@ -128,6 +128,9 @@ type needsState struct {
 
 // writeNeeds writes the page when it changes.
 func (d *daemon) writeNeeds(now time.Time) {
+	if d.held().Text != "" || d.unprobed() {
+		return // another machine's folder, or nobody's: nothing of ours belongs there
+	}
 	needs := d.needs(now)
 	shape := string(inbox.NeedsMe(needs, now))
 	if shape == d.page.shape || d.page.busy || now.Before(d.page.again) {
@@ -161,6 +164,9 @@ func writePage(s *store.Store, d *daemon, at, mine string, needs []inbox.Need, n
 		return err
 	}
 	res, err := s.UpdateNow(d.ctx, at, func(cur []byte) ([]byte, error) {
+		if cur == nil && len(needs) == 0 {
+			return nil, nil // no page is needed to say that nothing is
+		}
 		return inbox.Update(cur, both, needs, now)
 	})
 	if err != nil {

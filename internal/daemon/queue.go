@@ -1,12 +1,15 @@
 package daemon
 
+import "sync"
+
 // queues run effects outside the loop: in order for each name (a board, a
 // chat), side by side for different names. A slow disk delays one board, not
 // the program. It belongs to the loop goroutine; effects come back through post.
 type queues struct {
 	post func(func())
 	wait map[string][]effect
-	n    int // effects that are not done
+	n    int            // effects that are not done
+	wg   sync.WaitGroup // the goroutines that do them
 }
 
 // effect is work outside the loop and what the loop does with its result.
@@ -39,7 +42,7 @@ func (q *queues) next(name string) {
 		return
 	}
 	e := line[0]
-	go func() {
+	q.wg.Go(func() {
 		result := e.work()
 		q.post(func() {
 			q.n--
@@ -47,5 +50,5 @@ func (q *queues) next(name string) {
 			e.done(result)
 			q.next(name)
 		})
-	}()
+	})
 }

@@ -1,9 +1,12 @@
 package daemon
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"deckhand/harness"
 	"deckhand/watcher"
 )
 
@@ -60,13 +63,15 @@ func (d *daemon) batch(b watcher.Batch) {
 	if look == nil {
 		return
 	}
-	var paths, others []string
+	var paths []string
+	var others []file
 	for _, p := range b.Paths {
 		if note(p) {
 			paths = append(paths, p)
-		} else {
-			others = append(others, p)
+			continue
 		}
+		_, err := os.Lstat(filepath.Join(d.f.dir, filepath.FromSlash(p)))
+		others = append(others, file{path: p, gone: err != nil})
 	}
 	var progress func(int)
 	if b.First && len(paths) > 5000 {
@@ -88,7 +93,7 @@ func (d *daemon) ask(fn func()) bool {
 	}
 }
 
-func (d *daemon) taken(b watcher.Batch, files []file, others []string) {
+func (d *daemon) taken(b watcher.Batch, files, others []file) {
 	for _, f := range files {
 		if d.take(f) {
 			d.dirty = true
@@ -97,8 +102,12 @@ func (d *daemon) taken(b watcher.Batch, files []file, others []string) {
 			d.lookAgain(f.path)
 		}
 	}
-	for _, p := range others {
-		d.files.put(p)
+	for _, f := range others {
+		if f.gone {
+			d.files.drop(f.path)
+		} else {
+			d.files.put(f.path)
+		}
 	}
 	if b.Gone {
 		for _, s := range d.boards {
@@ -106,11 +115,8 @@ func (d *daemon) taken(b watcher.Batch, files []file, others []string) {
 		}
 		d.dirty = true
 	}
-	for _, f := range files {
+	for _, f := range slices.Concat(files, others) {
 		d.special(f.path)
-	}
-	for _, p := range others {
-		d.special(p)
 	}
 	if b.First {
 		d.firstScan(len(files))
@@ -149,6 +155,24 @@ func (d *daemon) firstScan(n int) {
 	d.regrant(false)
 	d.recover()
 	d.record.catchUp(d)
+	d.prune()
 	d.ready, d.dirty = true, true
 	d.say("ready: %d notes, %d boards, %s", n, len(d.boards), d.daemon.Watch)
+}
+
+// prune drops captures that are too old or too much, never of an open run.
+func (d *daemon) prune() {
+	live := map[string]bool{}
+	for id, r := range d.runs {
+		live[id] = r.Live()
+	}
+	state, days, size := d.f.state, d.machine.KeepDays, d.machine.KeepSize
+	d.queues.add("prune", func() any {
+		_, err := harness.Prune(state, days, size, func(run string) bool { return live[run] })
+		return err
+	}, func(v any) {
+		if err, _ := v.(error); err != nil {
+			d.say("captures: %v", err)
+		}
+	})
 }
