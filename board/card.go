@@ -76,6 +76,9 @@ func (p *parser) words(c *Card, start, end int) {
 		inKey, _ = mentions(c.Key, len(c.Key))
 	}
 	c.Title = title(c.Key, inKey)
+	if len(c.First) > longLine {
+		c.Hints = append(c.Hints, Hint{c.Line, "the line is longer than " + itoa(longLine) + " bytes: mentions behind that are not read"})
+	}
 	for _, m := range found {
 		switch {
 		case m.project && c.Project == "":

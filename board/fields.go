@@ -164,6 +164,9 @@ func dropTrailingFields(s string) string {
 // title is what people read: the key with links by their text, tags and
 // mentions off.
 func title(key string, found []mention) string {
+	if len(key) > longLine {
+		return strings.ToValidUTF8(key[:longLine], "") + "…"
+	}
 	if !strings.ContainsAny(key, "#@[") {
 		return key
 	}

@@ -17,10 +17,16 @@ type mention struct {
 	project    bool
 }
 
+// longLine bounds how far into a line mentions are looked for: a pasted log is
+// no place for them.
+const longLine = 8192
+
 // mentions reads the first n bytes of a paragraph. Nothing is one in code,
 // comments, links, addresses and tags of HTML, which may end beyond n. odd are
 // names that would be one in lower case.
 func mentions(s string, n int) (found []mention, odd []string) {
+	n = min(n, longLine)
+	s = s[:min(len(s), longLine+longLink)]
 	if strings.IndexByte(s[:n], '@') < 0 && !strings.Contains(s[:n], "#agent/") && !strings.Contains(s[:n], "#project/") {
 		return nil, nil
 	}
