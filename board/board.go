@@ -45,7 +45,7 @@ const (
 // Options say how boards are read: the lane names of deckhand.yaml and the
 // boards that the machine's configuration names.
 type Options struct {
-	Lanes map[Role][]string // nil: DefaultLanes
+	Lanes map[Role][]string // a role that is not there has the names of DefaultLanes
 	// Named reports whether a project's boards: names this file (recognition rule 4).
 	Named bool
 	// Agents are the configured agents' names. Nil: every well-formed mention counts.

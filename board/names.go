@@ -107,17 +107,15 @@ func cutLimit(title string) (string, int) {
 // laneNames finds roles by lane name.
 type laneNames map[string]Role
 
-// newLaneNames compiles the names of o, with those of a board's own header
-// over them, role by role.
+// newLaneNames compiles the default names, with those of deckhand.yaml and
+// then those of a board's own header over them, role by role.
 func newLaneNames(base, over map[Role][]string) laneNames {
-	if base == nil {
-		base = DefaultLanes()
-	}
-	names := laneNames{}
+	names, list := laneNames{}, []string(nil)
 	for _, r := range roles() {
-		list := base[r]
-		if own, ok := over[r]; ok {
-			list = own
+		for _, from := range [...]map[Role][]string{DefaultLanes(), base, over} {
+			if own, ok := from[r]; ok {
+				list = own
+			}
 		}
 		for _, n := range list {
 			if p := plainName(n); p != "" {
