@@ -74,6 +74,18 @@ func agentMain(style string, args []string) int {
 		}
 		out.WriteString("\nafter\n")
 		return 0
+	case "look":
+		look(out)
+		return 0
+	case "hold", "stray", "fork":
+		return tool(style, args)
+	}
+	return lasting(style, args)
+}
+
+// lasting are styles that do not end by themselves.
+func lasting(style string, args []string) int {
+	switch style {
 	case "signal":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		wait()
@@ -88,11 +100,17 @@ func agentMain(style string, args []string) int {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		fmt.Println("ready")
 		wait()
-	case "look":
-		look(out)
-		return 0
+	case "polite": // says in a file that it was asked to end
+		c := make(chan os.Signal, 1)
+		signal.Notify(c, syscall.SIGTERM)
+		fmt.Println("ready")
+		<-c
+		if err := os.WriteFile(filepath.Join(args[0], "told"), nil, 0o600); err != nil {
+			return 1
+		}
 	default:
-		return tool(style, args)
+		fmt.Fprintf(os.Stderr, "no style %q\n", style)
+		return 97
 	}
 	return 0
 }
@@ -112,8 +130,8 @@ func tool(style string, args []string) int {
 		return cmd
 	}
 	switch style {
-	case "hold": // exits; a child in its group that ignores TERM holds the output
-		start(syscall.SysProcAttr{}, true, "deaf")
+	case "hold": // exits; a child in its group holds the output
+		start(syscall.SysProcAttr{}, true, args...)
 		fmt.Println("left")
 		return 3
 	case "stray": // a tool in a session of its own, deaf if so wished
@@ -128,8 +146,7 @@ func tool(style string, args []string) int {
 		}
 		wait()
 	}
-	fmt.Fprintf(os.Stderr, "no style %q\n", style)
-	return 97
+	return 0
 }
 
 // wait waits for a signal that ends the process. A channel alone would be a

@@ -64,24 +64,30 @@ func TestLivesAreNumberedAndWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err := l.State(); err != nil || s != (LifeState{Held: true}) {
-			t.Errorf("new: %+v, %v", s, err)
-		}
-		if other := (Life{Path: l.Path}); n == 1 {
-			if s, err := other.State(); err != nil || !s.Held {
-				t.Errorf("seen by another: %+v, %v", s, err)
-			}
-		}
+		other := Life{Path: l.Path}
+		checkState(t, *l, LifeState{Held: true})
+		checkState(t, other, LifeState{Held: true})
 		l.Close()
-		if s, err := l.State(); err != nil || s != (LifeState{}) {
-			t.Errorf("given up: %+v, %v", s, err)
-		}
+		checkState(t, *l, LifeState{})
+		checkState(t, other, LifeState{})
 	}
 	lives, err := d.Lives()
 	if err != nil || len(lives) != 11 {
 		t.Fatalf("%d lives, %v", len(lives), err)
 	}
-	last := lives[10]
+	checkFiles(t, lives[10])
+}
+
+func checkState(t *testing.T, l Life, want LifeState) {
+	t.Helper()
+	if s, err := l.State(); err != nil || s != want {
+		t.Errorf("%+v, %v; want %+v", s, err, want)
+	}
+}
+
+// checkFiles reads back what TestLivesAreNumberedAndWhole gave its last life.
+func checkFiles(t *testing.T, last Life) {
+	t.Helper()
 	spec, err := last.Spec()
 	if err != nil || last.N != 11 || spec.Life != 11 || spec.Format != 1 || spec.Run != "01kb7x2m" || spec.Argv[1] != "<&>" {
 		t.Errorf("spec %+v, %v", spec, err)
@@ -220,81 +226,86 @@ func FuzzSend(f *testing.F) {
 	})
 }
 
+// stateFolder is a state folder whose files are some days old.
+type stateFolder struct {
+	t    *testing.T
+	path string
+}
+
+func (f stateFolder) put(name string, size, days int) {
+	f.t.Helper()
+	path := filepath.Join(f.path, name)
+	when := time.Now().AddDate(0, 0, -days)
+	err := errors.Join(
+		os.MkdirAll(filepath.Dir(path), 0o700),
+		os.WriteFile(path, make([]byte, size), 0o600),
+		os.Chtimes(path, when, when))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// want compares sizes; -1 is a file that is not there.
+func (f stateFolder) want(what string, sizes map[string]int64) {
+	f.t.Helper()
+	for name, want := range sizes {
+		got := int64(-1)
+		if info, err := os.Stat(filepath.Join(f.path, name)); err == nil {
+			got = info.Size()
+		}
+		if got != want {
+			f.t.Errorf("%s: %s has %d bytes, want %d", what, name, got, want)
+		}
+	}
+}
+
+func (f stateFolder) prune(what string, size, want int64) {
+	f.t.Helper()
+	freed, err := Prune(f.path, 30, size, func(run string) bool { return run == "open" })
+	if err != nil || freed != want {
+		f.t.Errorf("%s: freed %d bytes, want %d, %v", what, freed, want, err)
+	}
+}
+
 func TestPrune(t *testing.T) {
-	state := t.TempDir()
-	now := time.Now()
-	put := func(path string, size int, days int) {
-		path = filepath.Join(state, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		when := now.AddDate(0, 0, -days)
-		if err := os.Chtimes(path, when, when); err != nil {
-			t.Fatal(err)
-		}
-	}
-	sizes := func(paths ...string) (s []int64) {
-		for _, p := range paths {
-			info, err := os.Stat(filepath.Join(state, p))
-			if err != nil {
-				s = append(s, -1)
-				continue
-			}
-			s = append(s, info.Size())
-		}
-		return s
-	}
-	want := func(what string, got, want []int64) {
-		t.Helper()
-		if fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, want %v", what, got, want)
-		}
-	}
+	f := stateFolder{t, t.TempDir()}
+	f.prune("nothing", 0, 0)
 	for run, days := range map[string]int{"old": 40, "open": 35, "week": 7, "new": 1} {
-		put("runs/"+run+"/1/run.json", 10, days)
-		put("runs/"+run+"/1/out.000001", 100, days)
-		put("runs/"+run+"/1/out.000002", 50, days)
-		put("runs/"+run+"/1/out.idx", 10, days)
-		put("runs/"+run+"/log.jsonl", 10, days)
+		f.put("runs/"+run+"/1/run.json", 10, days)
+		f.put("runs/"+run+"/1/out.000001", 100, days)
+		f.put("runs/"+run+"/1/out.000002", 50, days)
+		f.put("runs/"+run+"/1/out.idx", 10, days)
+		f.put("runs/"+run+"/log.jsonl", 10, days)
 	}
-	put("objects/before", 70, 36)
-	put("objects/during", 30, 34)
-	open := func(run string) bool { return run == "open" }
-	capture := func(run string) []int64 {
-		return sizes("runs/"+run+"/1/out.000001", "runs/"+run+"/1/out.000002", "runs/"+run+"/1/out.idx", "runs/"+run+"/1/run.json", "runs/"+run+"/log.jsonl")
+	f.put("objects/before", 70, 36) // the open run began
+	f.put("objects/since", 30, 34)
+	whole := func(run string) map[string]int64 {
+		run = "runs/" + run
+		return map[string]int64{run + "/1/out.000001": 100, run + "/1/out.000002": 50, run + "/1/out.idx": 10, run + "/log.jsonl": 10}
 	}
-	kept, dropped := []int64{100, 50, 10, 10, 10}, []int64{0, -1, -1, 10, 10}
+	dropped := func(run string) map[string]int64 {
+		run = "runs/" + run
+		return map[string]int64{run + "/1/out.000001": 0, run + "/1/out.000002": -1, run + "/1/out.idx": -1, run + "/log.jsonl": 10, run + "/1/run.json": 10}
+	}
 
-	freed, err := Prune(state, 30, 1<<30, open)
-	if err != nil || freed != 160+70 {
-		t.Errorf("by age: freed %d, %v", freed, err)
-	}
-	want("old", capture("old"), dropped)
-	want("open", capture("open"), kept)
-	want("week", capture("week"), kept)
-	want("objects", sizes("objects/before", "objects/during"), []int64{-1, 30})
+	f.prune("by age", 1<<30, 160+70)
+	f.want("too old", dropped("old"))
+	f.want("open", whole("open"))
+	f.want("young enough", whole("week"))
+	f.want("objects", map[string]int64{"objects/before": -1, "objects/since": 30})
 
-	if freed, err = Prune(state, 30, 400, open); err != nil || freed != 160 {
-		t.Errorf("by size: freed %d, %v", freed, err)
-	}
-	want("week", capture("week"), dropped)
-	want("new", capture("new"), kept)
+	f.prune("by size", 400, 160)
+	f.want("the oldest", dropped("week"))
+	f.want("the next", whole("new"))
+	f.want("open", whole("open"))
+	f.prune("again", 400, 0)
 
-	if freed, err = Prune(state, 30, 400, open); err != nil || freed != 0 {
-		t.Errorf("again: freed %d, %v", freed, err)
-	}
-	l := Dir{Path: filepath.Join(state, "runs", "week")}.life(1)
+	l := Dir{Path: filepath.Join(f.path, "runs", "week")}.life(1)
 	if out, err := exists(filepath.Join(l.Path, segmentName(1))); err != nil || !out {
 		t.Error("a pruned life looks as if it had never been started")
 	}
 	if lines := readAll(t, l); len(lines) != 0 {
 		t.Errorf("lines of a pruned capture: %v", lines)
-	}
-	if _, err := Prune(t.TempDir(), 30, 0, open); err != nil {
-		t.Errorf("of nothing: %v", err)
 	}
 }
 

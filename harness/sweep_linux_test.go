@@ -73,12 +73,7 @@ func TestSweepForks(t *testing.T) {
 	if ended, _, err := Sweep(t.Context(), l.Token(), nil); err != nil || len(ended) == 0 {
 		t.Errorf("swept %v, %v", ended, err)
 	}
-	s := sweep{token: TokenVar + "=" + l.Token()}
-	found, _, err := s.find()
-	closeStrays(found)
-	if err != nil || len(found) != 0 {
-		t.Errorf("left: %v, %v", found, err)
-	}
+	checkNoneLeft(t, l)
 }
 
 func TestSweepNeverEndsItself(t *testing.T) {
@@ -115,56 +110,59 @@ func TestSweepEndsWithItsContext(t *testing.T) {
 // Started and killed at once, over and over: each life ends with an exit, or as
 // one whose keeper is gone, and nothing of it is left alive.
 func TestStartAndKill(t *testing.T) {
-	rounds := 100
+	rounds := 60
 	if testing.Short() || raceEnabled {
-		rounds = 40
+		rounds = 30
 	}
 	d := newDir(t)
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec := Spec{Argv: []string{exe, "agent", "stray", "wait"}, Dir: t.TempDir()}
 	gone := 0
 	for i := range rounds {
-		l, err := d.NewLife(spec, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := newLifeIn(t, d, "stray", "wait")
 		start(t, l)
-		how := i % 3
-		switch how {
-		case 0: // the agent, as soon as it is asked
-			send(t, l, Send{ID: "k", Do: DoKill})
-		case 1: // the keeper, as soon as it is known
-			for l.pid() == 0 {
-				if held, err := l.held(); err != nil || !held {
-					break
-				}
-			}
-			if pid := l.pid(); pid > 0 {
-				_ = unix.Kill(pid, unix.SIGKILL)
-			}
-		case 2: // the keeper, once the agent runs
-			until(t, l, RemarkStarted)
-			_ = unix.Kill(l.pid(), unix.SIGKILL)
-		}
-		err = follow(t, l, nil)
-		switch {
+		[]func(*testing.T, *Life){killAgent, killStartingKeeper, killKeeper}[i%3](t, l)
+		switch err := follow(t, l, nil); {
 		case errors.Is(err, ErrKeeperGone):
 			gone++
-		case err != nil || how == 2:
+		case err != nil:
 			t.Fatalf("round %d: %v", i, err)
+		default:
+			exitOf(t, l)
 		}
 		if _, _, err := Sweep(t.Context(), l.Token(), nil); err != nil {
 			t.Fatalf("round %d: %v", i, err)
 		}
-		s := sweep{token: TokenVar + "=" + l.Token()}
-		left, _, err := s.find()
-		closeStrays(left)
-		if err != nil || len(left) > 0 {
-			t.Fatalf("round %d: left %v, %v", i, left, err)
+		checkNoneLeft(t, l)
+	}
+	if gone < rounds/3 || gone == rounds {
+		t.Errorf("%d of %d keepers were gone; a third of the agents were killed, a third of the keepers for sure", gone, rounds)
+	}
+}
+
+func checkNoneLeft(t *testing.T, l *Life) {
+	t.Helper()
+	s := sweep{token: TokenVar + "=" + l.Token()}
+	left, _, err := s.find()
+	closeStrays(left)
+	if err != nil || len(left) > 0 {
+		t.Fatalf("left of %s: %v, %v", l.Token(), left, err)
+	}
+}
+
+// killAgent has the agent killed as soon as the keeper listens.
+func killAgent(t *testing.T, l *Life) { send(t, l, Send{ID: "k", Do: DoKill}) }
+
+// killStartingKeeper kills the keeper as soon as its number is known.
+func killStartingKeeper(_ *testing.T, l *Life) {
+	for l.pid() == 0 {
+		if held, err := l.held(); err != nil || !held {
+			return
 		}
 	}
-	t.Logf("%d of %d keepers were killed before they could say how it ended", gone, rounds)
+	_ = unix.Kill(l.pid(), unix.SIGKILL)
+}
+
+// killKeeper kills the keeper once its agent runs.
+func killKeeper(t *testing.T, l *Life) {
+	until(t, l, RemarkStarted)
+	_ = unix.Kill(l.pid(), unix.SIGKILL)
 }
