@@ -294,16 +294,18 @@ func (s *session) state(id string, success bool, data []byte) {
 	if !s.ready {
 		s.handshake(st)
 	}
-	t := s.turn
-	if t == nil || id != t.fenceID || st.IsStreaming || st.IsCompacting {
-		return
-	}
-	switch {
-	case t.phase == ended && !s.compacts && t.fence > t.endSeq:
-		s.finish()
-	case t.aborted && t.phase != running && t.fence > t.endSeq && t.endSeq > 0:
+	if t := s.turn; t != nil && id == t.fenceID && s.over(t, st) {
 		s.finish()
 	}
+}
+
+// over says whether a fence that was answered proves the end of the turn: it was
+// sent after the line that might be the end, and nothing began since.
+func (s *session) over(t *turn, st State) bool {
+	if st.IsStreaming || st.IsCompacting || t.endSeq == 0 || t.fence < t.endSeq {
+		return false
+	}
+	return t.phase == ended && !s.compacts || t.aborted && t.phase != running
 }
 
 func (s *session) handshake(st State) {

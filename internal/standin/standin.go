@@ -146,6 +146,10 @@ func (a *agent) serve(in io.Reader) (int, error) {
 				a.cut(cancel)
 				return 0, <-broken
 			}
+			if a.turn.settled() { // whoever heard agent_settled may be this fast
+				<-a.turn.done
+				a.settled()
+			}
 			if err := a.request(ctx, line); err != nil {
 				a.cut(cancel)
 				return Unexpected, err

@@ -2,11 +2,9 @@ package standin
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +20,7 @@ type turn struct {
 	ctx   context.Context // ends with the process
 	stop  chan struct{}   // closed by abort
 	once  sync.Once
+	over  chan struct{} // closed before agent_settled is said: the next prompt may come
 	done  chan struct{} // closed when the goroutine has ended
 	exit  int           // exit code the process ends with; -1: it goes on. Read after done
 	words map[string]string
@@ -55,7 +54,7 @@ var dressing = regexp.MustCompile(`^[-*+] \[.\] |!?\[\[[^\]]*\]\]|(?:^|\s)[@#][^
 func (a *agent) start(ctx context.Context, prompt string) {
 	t := &turn{
 		a: a, ctx: ctx, exit: -1,
-		stop: make(chan struct{}), done: make(chan struct{}),
+		stop: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
 		words: map[string]string{}, answers: map[string]chan pi.Request{},
 		title: name(prompt),
 		start: time.Now(),
@@ -118,6 +117,7 @@ func (t *turn) run(prompt string) {
 	}
 	no := false
 	t.a.emit(event{Type: "agent_end", Messages: &t.messages, Retry: &no})
+	close(t.over)
 	t.a.emit(event{Type: "agent_settled", Aborted: &aborted})
 }
 
@@ -295,193 +295,4 @@ func (t *turn) record(what string) {
 	}
 	defer f.Close()
 	fmt.Fprintf(f, "%s %s %s\n", what, time.Now().Format(time.RFC3339Nano), t.title)
-}
-
-// say streams text into the message being written, in a few pieces.
-func (t *turn) say(s string) bool {
-	if !t.pause() {
-		return false
-	}
-	if t.open == nil {
-		t.begin()
-	}
-	for piece := range slices.Chunk([]rune(s), 24) {
-		t.delta(string(piece))
-	}
-	return true
-}
-
-func (t *turn) begin() {
-	t.open = &pi.Message{
-		Role: "assistant", Content: []pi.Content{}, Provider: "deckhand", Model: "stand-in",
-		Usage: &pi.TokenUsage{Cost: &pi.Cost{}}, StopReason: "pending", Timestamp: time.Now().UnixMilli(),
-	}
-	t.a.emit(event{Type: "message_start", Message: t.open})
-}
-
-func (t *turn) delta(s string) {
-	if t.open == nil {
-		t.begin()
-	}
-	if len(t.open.Content) == 0 {
-		t.open.Content = append(t.open.Content, pi.Content{Type: "text"})
-		t.a.emit(event{Type: "message_update", Usage: t.open.Usage, Update: &update{Type: "text_start"}})
-	}
-	t.open.Content[0].Text += s
-	t.a.emit(event{Type: "message_update", Usage: t.open.Usage, Update: &update{Type: "text_delta", Delta: &s}})
-}
-
-// close ends the message being written, and its model turn.
-func (t *turn) close(stop string, results []pi.Message) {
-	t.end(stop, "")
-	t.a.emit(event{Type: "turn_end", Message: &t.messages[len(t.messages)-1], Results: &results})
-}
-
-func (t *turn) end(stop, failure string) {
-	m := t.open
-	t.open = nil
-	m.StopReason, m.ErrorMessage = stop, failure
-	if failure == "" {
-		t.tokens += 120
-		cost := float64(100+20) / 1e5
-		m.Usage = &pi.TokenUsage{Input: 100, Output: 20, Total: 120, Cost: &pi.Cost{Total: cost}}
-		m.ResponseID = fmt.Sprintf("standin-%d-%d", t.start.UnixNano(), len(t.messages))
-	}
-	t.add(*m)
-	t.a.emit(event{Type: "message_end", Message: m})
-}
-
-// broken ends the turn with a message that failed.
-func (t *turn) broken(stop, failure string) {
-	if t.open == nil {
-		t.begin()
-	}
-	t.end(stop, failure)
-	t.a.emit(event{Type: "turn_end", Message: &t.messages[len(t.messages)-1], Results: &[]pi.Message{}})
-}
-
-func (t *turn) user(text string) {
-	m := pi.Message{Role: "user", Content: []pi.Content{{Type: "text", Text: text}}, Timestamp: time.Now().UnixMilli()}
-	t.add(m)
-	t.a.emit(event{Type: "message_start", Message: &m})
-	t.a.emit(event{Type: "message_end", Message: &m})
-}
-
-func (t *turn) add(m pi.Message) {
-	t.messages = append(t.messages, m)
-	t.a.session.add(m)
-}
-
-// tool ends the message being written with a call, and runs it.
-func (t *turn) tool(name string, args map[string]string, do func() (string, bool)) bool {
-	t.calls++
-	id := fmt.Sprintf("call-%d", t.calls)
-	raw, err := json.Marshal(args)
-	if err != nil {
-		panic("standin: " + err.Error()) // a map of strings
-	}
-	t.open.Content = append(t.open.Content, pi.Content{Type: "toolCall", ID: id, Name: name, Arguments: raw})
-	t.end("toolUse", "")
-	call := len(t.messages) - 1
-
-	began := time.Now()
-	t.a.emit(event{Type: "tool_execution_start", ToolCallID: id, ToolName: name, Args: raw})
-	t.a.emit(event{Type: "tool_execution_update", ToolCallID: id, ToolName: name, Args: raw, Partial: &pi.Result{Content: []pi.Content{}}})
-	out, fine := do()
-	took, failed := time.Since(began).Milliseconds(), !fine
-	content := []pi.Content{{Type: "text", Text: out}}
-	t.a.emit(event{Type: "tool_execution_end", ToolCallID: id, ToolName: name, Result: &pi.Result{Content: content}, IsError: &failed, Duration: &took})
-
-	result := pi.Message{
-		Role: "toolResult", ToolCallID: id, ToolName: name, Content: content, IsError: &failed,
-		Timestamp: time.Now().UnixMilli(),
-	}
-	t.add(result)
-	t.a.emit(event{Type: "message_start", Message: &result})
-	t.a.emit(event{Type: "message_end", Message: &result})
-	t.a.emit(event{Type: "turn_end", Message: &t.messages[call], Results: &[]pi.Message{result}})
-	if t.aborted() {
-		return false
-	}
-	t.a.emit(event{Type: "turn_start"})
-	return true
-}
-
-// The methods below are called by the process, also when nothing runs.
-
-func (t *turn) ended() <-chan struct{} {
-	if t == nil {
-		return nil
-	}
-	return t.done
-}
-
-func (t *turn) deaf() bool { return t != nil && t.has("deaf") }
-
-func (t *turn) abort() { t.once.Do(func() { close(t.stop) }) }
-
-func (t *turn) answer(r pi.Request) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if c, ok := t.answers[r.ID]; ok {
-		delete(t.answers, r.ID)
-		c <- r
-	}
-}
-
-func (t *turn) enqueue(r pi.Request) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r.Type == pi.Steer {
-		t.steering = append(t.steering, r.Message)
-	} else {
-		t.followUp = append(t.followUp, r.Message)
-	}
-	t.showQueue()
-}
-
-// take removes the next queued message.
-func (t *turn) take() (string, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, q := range []*[]string{&t.steering, &t.followUp} {
-		if len(*q) > 0 {
-			text := (*q)[0]
-			*q = (*q)[1:]
-			t.showQueue()
-			return text, true
-		}
-	}
-	return "", false
-}
-
-func (t *turn) clear() (steering, followUp []string) {
-	steering, followUp = []string{}, []string{}
-	if t == nil {
-		return steering, followUp
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	steering, followUp = append(steering, t.steering...), append(followUp, t.followUp...)
-	t.steering, t.followUp = nil, nil
-	t.showQueue()
-	return steering, followUp
-}
-
-func (t *turn) pending() int {
-	if t == nil {
-		return 0
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.steering) + len(t.followUp)
-}
-
-// showQueue says what is queued; mu is held.
-func (t *turn) showQueue() {
-	s, f := append([]string{}, t.steering...), append([]string{}, t.followUp...)
-	t.a.emit(event{Type: "queue_update", Steering: &s, FollowUp: &f})
 }
