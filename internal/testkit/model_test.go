@@ -44,7 +44,7 @@ func TestModel(t *testing.T) {
 		want     string
 	}{
 		{user("hi"), 200, `"finish_reason":"stop"`},
-		{`{"role":"user","content":[{"type":"text","text":"[question]"}]}`, 200, "change?"},
+		{`{"role":"user","content":[{"type":"text","text":"[question]"}]}`, 200, `"hange?"`},
 		{user("[tool:ls -l]"), 200, `{\"command\":\"ls -l\"}`},
 		{user("[tool:ls]") + `,{"role":"tool","content":"x"}`, 200, "Done: "},
 		{user("[len]"), 200, `"finish_reason":"length"`},
