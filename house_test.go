@@ -20,7 +20,7 @@ import (
 // picture is who may import whom; ARCHITECTURE.md shows the same. A change here
 // needs its reason there.
 const picture = `
-main → cli → internal/daemon, internal/control, review, and the hidden children: harness (keep), assistant, internal/standin
+main → cli → internal/config, internal/daemon, internal/control, review, and the hidden children: harness (keep), assistant, internal/standin
 internal/daemon → everything but cli, review, assistant, internal/standin
 review → internal/control, change         assistant → change, notes
 dispatch → board, change                  change → board, notes        journal → change

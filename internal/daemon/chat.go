@@ -49,18 +49,20 @@ func (d *daemon) chatLater(r *run, now, soon bool) {
 // piece that was announced, and may or may not be there, is compared with the
 // end of the file.
 func (d *daemon) writeChat(r *run) {
-	if r.chatBusy || r.talk == nil {
+	if r.talk == nil {
+		r.chatDue = time.Time{}
+		return
+	}
+	if r.chatBusy {
 		r.chatDue = time.Now().Add(time.Second)
 		return
 	}
 	r.chatDue = time.Time{}
-	life := r.Life
+	life, shape := r.Life, d.shape(r)
 	items, seq, again := d.unwritten(r)
 	if again && r.talk.seen < seq {
 		return // the capture is read again and has not come that far
 	}
-	props := d.props(r)
-	shape := d.shape(r)
 	if len(items) == 0 && shape == r.props {
 		return
 	}
@@ -69,7 +71,7 @@ func (d *daemon) writeChat(r *run) {
 	}
 	r.chatBusy, r.chatAt = true, time.Now()
 	at := d.chatPath(r)
-	op := chatOp(props, items, again, r.ChatFrom < 0 && life == 1)
+	op := chatOp(d.props(r), items, again, r.ChatFrom < 0 && life == 1)
 	d.queues.add("chat:"+r.ID, func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
 		return err
@@ -84,13 +86,18 @@ func (d *daemon) writeChat(r *run) {
 			d.log(r, dispatch.Entry{Kind: dispatch.Chatted, Life: life, Seq: seq})
 			r.talk.forget(seq)
 		}
-		if more, _, _ := d.unwritten(r); len(more) > 0 && r.chatDue.IsZero() {
-			r.chatDue = time.Now().Add(chatEvery)
-		}
-		if d.shape(r) != shape {
-			d.writeChat(r)
-		}
+		d.chatMore(r)
 	})
+}
+
+// chatMore sees to what has come while a chat was being written.
+func (d *daemon) chatMore(r *run) {
+	if more, _, _ := d.unwritten(r); len(more) > 0 && r.chatDue.IsZero() {
+		r.chatDue = time.Now().Add(chatEvery)
+	}
+	if d.shape(r) != r.props {
+		d.writeChat(r)
+	}
 }
 
 // errChatGone: the chat is not where it was. A person may be moving it; one that

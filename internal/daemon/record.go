@@ -103,42 +103,37 @@ func (m *model) journalEntry(r *run, e dispatch.Entry) (journal.Entry, bool) {
 		j.From = dispatch.Link(at, r.Board, trimMD(path.Base(r.Board)), m.wiki)
 	}
 	j.Chat = dispatch.Link(at, m.chatPath(r), "chat", m.wiki)
+	var ok bool
+	j.Status, j.Reason, ok = told(e)
+	return j, ok
+}
+
+// told is the status word of an entry in the journal and its reason.
+func told(e dispatch.Entry) (status, reason string, ok bool) {
 	switch e.Kind {
 	case dispatch.Claimed:
-		j.Status, j.Reason = "claimed", fmt.Sprintf("@%s in %s", e.Agent, e.Project)
-	case dispatch.Started:
-		j.Status = "started"
+		return "claimed", fmt.Sprintf("@%s in %s", e.Agent, e.Project), true
 	case dispatch.Asked:
-		j.Status, j.Reason = "asked", oneLine(e.Ask.Title+" "+e.Ask.Message)
+		return "asked", oneLine(e.Ask.Title + " " + e.Ask.Message), true
 	case dispatch.Finished:
-		j.Status = "finished"
 		if e.Outcome == dispatch.Failed {
-			j.Status = "failed"
+			return "failed", e.Reason, true
 		}
+		return "finished", e.Reason, true
 	case dispatch.Stopping:
-		j.Status = "stopped"
-	case dispatch.Interrupted:
-		j.Status = "interrupted"
-	case dispatch.Accepted:
-		j.Status = "accepted"
+		return "stopped", e.Reason, true
 	case dispatch.Shown:
-		if e.Card == nil {
-			return j, false
+		if e.Card != nil {
+			return "moved", "stands in " + e.Card.Lane, true
 		}
-		j.Status, j.Reason = "moved", "stands in "+e.Card.Lane
-	case dispatch.Released:
-		j.Status = "released"
 	case dispatch.Resumed:
-		j.Status, j.Reason = "resumed", "by "+e.By
+		return "resumed", "by " + e.By, true
+	case dispatch.Started, dispatch.Interrupted, dispatch.Accepted, dispatch.Released:
+		return string(e.Kind), e.Reason, true
 	case dispatch.Ended:
-		if e.Reason == "" || e.Exit != nil && e.Exit.Code == 0 {
-			return j, false
-		}
-		j.Status = "ended"
-	default:
-		return j, false
+		return "ended", e.Reason, e.Reason != ""
 	}
-	return j, true
+	return "", "", false
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
