@@ -47,10 +47,12 @@ func (d *daemon) act(a dispatch.Action) {
 func (d *daemon) log(r *run, e dispatch.Entry) bool {
 	now := time.Now().Truncate(time.Millisecond)
 	e.ID, e.Time, e.Run = d.ids.next(now), now, r.ID
+	d.o.at("log " + string(e.Kind))
 	line, err := json.Marshal(e)
 	if err == nil {
 		err = r.dir.AppendLog(line)
 	}
+	d.o.at("logged " + string(e.Kind))
 	if err != nil {
 		d.say("log of run %s: %v", r.ID, err)
 		d.stalled = now.Add(pause)
@@ -138,6 +140,7 @@ func (d *daemon) writeCard(r *run, path string, change func(*board.Board) ([]byt
 	}
 	d.queues.add("board:"+path, func() any {
 		res, err := d.store.Update(d.ctx, path, op)
+		d.o.at("card written")
 		return shown{err, res.Bytes, res.Hash}
 	}, func(v any) {
 		s := v.(shown)

@@ -74,6 +74,7 @@ func (d *daemon) writeChat(r *run) {
 	op := chatOp(d.props(r), items, again, r.ChatFrom < 0 && life == 1)
 	d.queues.add("chat:"+r.ID, func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
+		d.o.at("chat written")
 		return err
 	}, func(v any) {
 		r.chatBusy = false

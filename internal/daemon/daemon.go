@@ -39,6 +39,17 @@ type Options struct {
 	DryRun  bool      // say what would start, write nothing
 	Log     io.Writer `json:"-"`
 	Version string
+	// Fault is called at named points of the life of a run ("log claimed",
+	// "logged claimed", "card written", …), by tests that end the process
+	// there. Nil in the program.
+	Fault func(point string) `json:"-"`
+}
+
+// at marks a point where everything may end.
+func (o Options) at(point string) {
+	if o.Fault != nil {
+		o.Fault(point)
+	}
 }
 
 // Outcome of a run of the daemon.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,11 +42,33 @@ func daemonMain(options string) int {
 		return 2
 	}
 	o.Log = os.Stderr
+	o.Fault = faultFromEnv()
 	if _, err := Run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
+}
+
+// faultFromEnv ends the process with SIGKILL when a point is reached for the
+// nth time (FAULT="3 card written"), or lists the points it comes by (FAULT=list).
+func faultFromEnv() func(string) {
+	want := os.Getenv("FAULT")
+	var mu sync.Mutex
+	seen := map[string]int{}
+	return func(point string) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[point]++
+		at := fmt.Sprintf("%d %s", seen[point], point)
+		switch want {
+		case "list":
+			fmt.Fprintln(os.Stderr, "point:", at)
+		case at:
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // until the signal is delivered
+		}
+	}
 }
 
 // place is a work folder with its machine, for a test.

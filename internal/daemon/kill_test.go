@@ -168,3 +168,90 @@ func (p *placeT) killAll(sub string) {
 		}
 	}
 }
+
+// Whatever the moment of a kill -9, the next start brings the card to Review,
+// and its agent was prompted once.
+func TestKilledAtEveryPoint(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a process for each of some forty points")
+	}
+	board := strings.Replace(shopBoard, "[[Specification#Payment]] @pi\n", "@pi\n\t[record]\n", 1)
+	list := newPlace(t, fast, board)
+	list.killedAt("list")
+	var points []string
+	for l := range strings.Lines(list.log.String()) {
+		if point, ok := strings.CutPrefix(strings.TrimSpace(l), "point: "); ok {
+			points = append(points, point)
+		}
+	}
+	if len(points) < 20 {
+		t.Fatalf("only %d points: %s", len(points), list.log)
+	}
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t, fast, board)
+			p.killedAt(point)
+			p.once()
+			if n := p.starts(); n != 1 {
+				t.Errorf("the agent was prompted %d times", n)
+			}
+			if got := p.lane("Review"); strings.Count(got, "🟢 pi: review") != 1 {
+				t.Errorf("Review:\n%s\n%s", got, p.log)
+			}
+			if left := p.processes(); len(left) != 0 {
+				t.Errorf("still there: %v", left)
+			}
+			p.checkRecords()
+		})
+	}
+}
+
+// killedAt runs the daemon until it ends, by itself or by the fault.
+func (p *placeT) killedAt(point string) {
+	p.t.Helper()
+	options, err := json.Marshal(p.o)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.o.Exe, "daemon", string(options))
+	cmd.Env = append(os.Environ(), "FAULT="+point)
+	cmd.Stderr = p.log
+	err = cmd.Run()
+	if killed := err != nil && strings.Contains(err.Error(), "killed"); killed == (point == "list") || ctx.Err() != nil {
+		p.t.Fatalf("daemon: %v %v\n%s", err, ctx.Err(), p.log)
+	}
+}
+
+// checkRecords looks that chat and journal tell the story once.
+func (p *placeT) checkRecords() {
+	p.t.Helper()
+	files, err := filepath.Glob(p.at("deckhand/*/*/*.md"))
+	if err != nil || len(files) != 1 {
+		p.t.Fatalf("chats: %v %v", files, err)
+	}
+	chat, err := os.ReadFile(files[0])
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, once := range []string{"## You\n", "I look at the project", "holds what the card asks for", "status: review"} {
+		if n := strings.Count(string(chat), once); n != 1 {
+			p.t.Errorf("%q stands %d times in the chat:\n%s", once, n, chat)
+		}
+	}
+	days, err := filepath.Glob(p.at("deckhand/journal/*.md"))
+	if err != nil || len(days) != 1 {
+		p.t.Fatalf("journal: %v %v", days, err)
+	}
+	day, err := os.ReadFile(days[0])
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, once := range []string{" · started · ", " · finished · "} {
+		if n := strings.Count(string(day), once); n != 1 {
+			p.t.Errorf("%q stands %d times in the journal:\n%s", once, n, day)
+		}
+	}
+}

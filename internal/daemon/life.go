@@ -91,6 +91,7 @@ type job struct {
 	spec   harness.Spec
 	exe    string
 	build  func() prompted
+	at     func(point string)
 }
 
 // job collects it.
@@ -103,7 +104,7 @@ func (d *daemon) job(r *run, path string, card *board.Card) (*job, error) {
 		Format: 1, Run: r.ID, Agent: r.Agent, Driver: driver.Name(), Dir: r.Folder,
 		Session: r.dir.Path + "/session.jsonl", Resume: r.Life > 0,
 	}
-	return &job{dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, build: d.prompter(r, path, card)}, nil
+	return &job{dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, build: d.prompter(r, path, card), at: d.o.at}, nil
 }
 
 func (j *job) start() spawned {
@@ -124,6 +125,7 @@ func (j *job) start() spawned {
 	if err != nil {
 		return spawned{err: err}
 	}
+	j.at("life made")
 	exe := j.exe
 	if exe == "" {
 		exe = "/proc/self/exe"
@@ -136,6 +138,7 @@ func (j *job) start() spawned {
 	if err := life.Start(exe, j.agent.Env); err != nil {
 		return spawned{err: err}
 	}
+	j.at("keeper started")
 	return spawned{life: life, n: life.N, session: session, prompt: p.text}
 }
 

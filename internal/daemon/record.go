@@ -60,6 +60,7 @@ func (rec *recorder) write(d *daemon) {
 				}
 				return journal.Append(cur, lack), nil
 			})
+			d.o.at("journal written")
 			return err
 		}, func(v any) {
 			delete(rec.busy, file)

@@ -153,8 +153,8 @@ func (d *daemon) firstScan(n int) {
 	}
 	d.readMachine()
 	d.regrant(false)
+	d.record.catchUp(d) // before anything is logged anew
 	d.recover()
-	d.record.catchUp(d)
 	d.prune()
 	d.ready, d.dirty = true, true
 	d.say("ready: %d notes, %d boards, %s", n, len(d.boards), d.daemon.Watch)
