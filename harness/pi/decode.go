@@ -61,7 +61,7 @@ func (s *session) row(data []byte) {
 	case "":
 		s.request([]byte(row.Line))
 	case "eof", "term", "kill":
-		s.stopping = true
+		s.stopping, s.waiting = true, nil
 	}
 }
 
@@ -77,6 +77,9 @@ func (s *session) request(line []byte) {
 	case Abort, "abort_retry":
 		if s.turn != nil {
 			s.turn.aborted = true
+			if !s.turn.asked {
+				s.waiting = nil // the prompt came too late, also for a later attach
+			}
 		}
 	case UIResponse:
 		why := "answered"

@@ -133,7 +133,7 @@ func (s *session) prompt(c harness.Command) []harness.Send {
 	switch {
 	case s.rows[c.ID]:
 		return []harness.Send{row}
-	case s.ready && !s.prompting && !s.broken:
+	case s.ready && !s.prompting && !s.broken && !s.stopping:
 		s.prompting = true
 		return []harness.Send{row}
 	case !slices.ContainsFunc(s.waiting, func(w harness.Command) bool { return w.ID == c.ID }):

@@ -223,6 +223,22 @@ func TestAttachBeforeThePrompt(t *testing.T) {
 	}
 }
 
+// TestStopBeforeThePrompt: a daemon that attaches to a life that was stopped
+// before its prompt was sent does not send it after all.
+func TestStopBeforeThePrompt(t *testing.T) {
+	k := newTalk(t, harness.Spec{})
+	k.encode(harness.Command{ID: "p1", Kind: "prompt", Text: "one"})
+	k.wrote(k.s.Start())
+	k.feed(harness.In, `{"id":"stop","line":"{\"id\":\"stop\",\"type\":\"abort\"}"}`)
+	if _, sends := k.out(stateOf); sends != nil {
+		t.Errorf("%+v", sends)
+	}
+	events, sends := k.out(`{"id":"stop","type":"response","command":"abort","success":true}`)
+	if len(events) != 1 || events[0].Outcome != harness.Interrupted || sends != nil {
+		t.Errorf("%+v %+v", events, sends)
+	}
+}
+
 func TestSteerWithoutTurn(t *testing.T) {
 	k := ready(t)
 	if _, err := k.s.Encode(harness.Command{ID: "s", Kind: "steer", Text: "x"}); !errors.Is(err, ErrNoTurn) {
