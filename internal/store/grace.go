@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -17,19 +18,23 @@ type displaced struct {
 	place place // with an open folder of its own
 	temp  string
 	want  string // hash
+	size  int    // of what has this hash
 	ops   []Op   // guarded by Store.mu: what was done to the file since
+	stale bool   // guarded by Store.mu: a person's save came to the path by another way since
 	due   time.Time
 }
 
-// setAside keeps temp, whose contents should have the hash want, for the grace
-// time.
-func (s *Store) setAside(p place, temp, want string, op Op) {
+// setAside keeps temp, which should hold want, for the grace time.
+func (s *Store) setAside(p place, temp string, want *contents, stale bool, op Op) {
 	dir, err := dup(p.dir)
 	if err != nil {
 		return // no descriptor left: the next start looks at it, the log has it
 	}
 	p.dir = dir
-	d := &displaced{place: p, temp: temp, want: want, ops: []Op{op}, due: time.Now().Add(s.opts.Grace)}
+	d := &displaced{
+		place: p, temp: temp, want: want.sum(), size: len(want.data),
+		ops: []Op{op}, stale: stale, due: time.Now().Add(s.opts.Grace),
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.aside = append(s.aside, d)
@@ -132,6 +137,16 @@ func (s *Store) follow(earlier []*displaced, op Op) {
 	}
 }
 
+// outdate marks the copies of a file when a person's contents come to the path
+// by another way: from then on they are older than what is there.
+func (s *Store) outdate(key string) {
+	for _, d := range s.asideOf(key) {
+		s.mu.Lock()
+		d.stale = true
+		s.mu.Unlock()
+	}
+}
+
 // look looks at a displaced copy once more and deletes it. done: nothing of it
 // is left to do.
 func (s *Store) look(ctx context.Context, d *displaced) (done bool) {
@@ -179,24 +194,27 @@ func (s *Store) letGo(d *displaced) (late *contents, err error) {
 	return late, err
 }
 
-// lateSave brings a save that went into a displaced copy to the path: with
-// everything that was done to the file since, when the path still holds ours.
-// When a person has saved there meanwhile, that is the newer one; the late one
-// is kept in the state folder.
+// lateSave brings a save that went into a displaced copy to the path. Added
+// lines are added there. Other changes get everything that was done to the file
+// since, when nobody else has saved there; when a person has, that is the newer
+// state, and the late one is kept in the state folder.
 func (s *Store) lateSave(d *displaced, late *contents) (done bool) {
+	if len(late.data) > d.size && hashOf(late.data[:d.size]) == d.want {
+		return s.lateLines(d, late)
+	}
 	s.mu.Lock()
-	ops := slices.Clone(d.ops)
+	ops, stale := slices.Clone(d.ops), d.stale
 	s.mu.Unlock()
 	cur, err := s.readStable(d.place.dir, d.place.base, true)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return false
 	}
-	if err != nil || !s.own.has(d.place.key, cur.sum()) {
+	if err != nil || stale || !s.own.has(d.place.key, cur.sum()) {
 		return s.keep(d.place, d.temp, late.data)
 	}
 	u := &update{s: s, p: d.place, op: inTurn(ops), began: time.Now()}
 	t := turn{temp: d.temp, want: &contents{sum: known(d.want)}, ours: cur.data, hash: cur.sum()}
-	next, gone, err := u.answer(t, late, true)
+	next, gone, err := u.answer(t, late)
 	if err == nil && !gone {
 		_, err = u.settleOut(next)
 	}
@@ -204,6 +222,26 @@ func (s *Store) lateSave(d *displaced, late *contents) (done bool) {
 		s.tell(Recovered{Path: d.place.rel, What: Reapplied})
 	}
 	// The copy was set aside again by answer, with what it holds now.
+	return true
+}
+
+// lateLines adds lines that a program appended to a displaced copy to the file.
+func (s *Store) lateLines(d *displaced, late *contents) (done bool) {
+	added := late.data[d.size:]
+	add := func(cur []byte) ([]byte, error) {
+		if bytes.HasSuffix(cur, added) {
+			return cur, nil
+		}
+		return slices.Concat(cur, added), nil
+	}
+	u := &update{s: s, p: d.place, op: add, began: time.Now()}
+	ctx, cancel := context.WithTimeout(context.Background(), writeWait)
+	defer cancel()
+	if _, err := u.run(ctx); err != nil {
+		return false
+	}
+	s.setAside(d.place, d.temp, late, true, add)
+	s.tell(Recovered{Path: d.place.rel, What: Reapplied})
 	return true
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +48,58 @@ func TestWaitsUntilQuiet(t *testing.T) {
 		t.Errorf("written after %v, want at least 50 ms + settle", d)
 	}
 	want(t, name, mergedText)
+}
+
+// A file that is changed all the time is written in a gap after ten times the
+// wait; nothing of what is written to it meanwhile is lost.
+func TestNeverQuiet(t *testing.T) {
+	s, root := openWith(t, Options{State: t.TempDir(), Settle: 20 * time.Millisecond, Grace: time.Hour}, "a.md", oldText)
+	name := filepath.Join(root, "a.md")
+	stop, stopped := make(chan struct{}), make(chan int)
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				stopped <- n
+				return
+			default:
+			}
+			if err := appendLine(name, n); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	_, err := s.Update(t.Context(), "a.md", tick)
+	close(stop)
+	lines := <-stopped
+	if err != nil && !errors.Is(err, ErrBusy) {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil || !bytes.HasPrefix(data, []byte("## Plan\n- [x] card\n")) {
+		t.Errorf("%.40q, %v", data, err)
+	}
+	there := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		there[line]++
+	}
+	for n := range lines {
+		if got := there[fmt.Sprintf("line %d\n", n)]; got != 1 {
+			t.Fatalf("line %d of %d is there %d times", n, lines, got)
+		}
+	}
+}
+
+func appendLine(name string, n int) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "line %d\n", n)
+	return errors.Join(err, f.Close())
 }
 
 // Our own write does not make the next one wait.

@@ -159,7 +159,9 @@ func (r *recovery) restore(p place, o *openSwap, temp *contents) (*Recovered, er
 	op := func(cur []byte) ([]byte, error) { return cur, nil }
 	u := &update{s: r.s, p: p, op: op}
 	t := turn{temp: o.Temp, want: &contents{sum: known(o.Read)}, ours: cur.data, hash: o.Ours}
-	next, done, err := u.answer(t, temp, true)
+	// What ours was made of is at the path no more, if it was a person's.
+	delete(r.answered, o.about(o.Read))
+	next, done, err := u.answer(t, temp)
 	if err == nil && !done {
 		_, err = u.settleOut(next)
 	}

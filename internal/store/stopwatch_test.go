@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -17,7 +18,19 @@ func (w *stopwatch) time(b *testing.B, do func() error) {
 	}
 }
 
-func (w stopwatch) median() time.Duration {
-	slices.Sort(w)
-	return w[len(w)/2]
+func (w stopwatch) median() time.Duration { return medianOf(slices.Clone(w)) }
+
+// beside is the median of the ratios of pairs that ran one after the other: a
+// machine that gets busy gets busy for both.
+func (w stopwatch) beside(other stopwatch) float64 {
+	ratios := make([]float64, len(w))
+	for i := range w {
+		ratios[i] = float64(w[i]) / float64(other[i])
+	}
+	return medianOf(ratios)
+}
+
+func medianOf[T cmp.Ordered](all []T) T {
+	slices.Sort(all)
+	return all[len(all)/2]
 }

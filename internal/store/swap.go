@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -151,21 +152,25 @@ type turn struct {
 	hash    string // of ours
 	changed bool   // ours is our work, not a person's contents put back
 	why     error  // why a person's contents were put back; nil: the operation held already
+
+	theirs     *contents // what a person saved, of which ours was made; nil: they did not
+	theirsTemp string    // where it is
 }
 
 // settleOut goes on until what came out is what should have come out. A
-// person's save that came out is answered by op on their bytes.
+// person's save that came out is answered by op on their bytes. Somebody who
+// saves in each of maxTurns turns is left to the later look.
 func (u *update) settleOut(t turn) (Result, error) {
 	for n := 1; ; n++ {
 		came, same, err := u.s.readOut(u.p, t.temp, t.want.data)
 		if err != nil {
 			return u.unseen(t, n, err)
 		}
-		if same {
-			u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
+		if same || n == maxTurns {
+			u.setAside(t.temp, t.want, t.theirs != nil)
 			return t.result(n), t.why
 		}
-		next, done, err := u.answer(t, &came, n < maxTurns)
+		next, done, err := u.answer(t, &came)
 		if err != nil || done {
 			return next.result(n + 1), err
 		}
@@ -177,26 +182,40 @@ func (t *turn) result(swaps int) Result {
 	return Result{Changed: t.changed, Hash: t.hash, Bytes: t.ours, Swaps: swaps}
 }
 
+// merge is op on what a person saved. When an earlier save was answered already
+// and this one only adds lines to what that answer replaced (a script that
+// appends), it adds them to the answer. Any other second save is the newer
+// state of an editor; the earlier one is kept, it may be another program's.
+func (u *update) merge(t turn, theirs *contents) ([]byte, error) {
+	if t.theirs == nil {
+		return u.op(theirs.data)
+	}
+	if added, ok := bytes.CutPrefix(theirs.data, t.want.data); ok {
+		return u.op(slices.Concat(t.ours, added))
+	}
+	if !bytes.HasPrefix(theirs.data, t.theirs.data) {
+		u.s.keep(u.p, t.theirsTemp, t.theirs.data)
+	}
+	return u.op(theirs.data)
+}
+
 // answer swaps a person's contents theirs, which came out into t.temp, back in
 // with the operation applied; as they are when it does not apply, holds
 // already, or cannot be written. done: nothing came out this time.
-func (u *update) answer(t turn, theirs *contents, more bool) (next turn, done bool, err error) {
-	out, why := u.op(theirs.data)
-	if !more {
-		why = ErrBusy
-	}
+func (u *update) answer(t turn, theirs *contents) (next turn, done bool, err error) {
+	out, why := u.merge(t, theirs)
 	if why == nil && !bytes.Equal(out, theirs.data) {
 		var temp, hash string
 		if temp, hash, why = u.s.stage(u.p, theirs, out, t.hash); why == nil {
-			next = turn{temp: temp, want: t.stands(), ours: out, hash: hash, changed: true}
-			return u.swapNext(t, theirs, next)
+			next = turn{temp: temp, want: t.stands(), ours: out, hash: hash, changed: true, theirs: theirs, theirsTemp: t.temp}
+			return u.swapNext(t, next)
 		}
 	}
 	next = turn{temp: t.temp, want: t.stands(), ours: theirs.data, hash: theirs.sum(), why: why}
 	_ = u.s.log.add(swapRow{Do: doBack, Temp: t.temp})
 	done, err = u.exchangeWaiting(t.temp)
 	if err != nil {
-		u.s.setAside(u.p, t.temp, t.want.sum(), u.op) // the later look tries again
+		u.setAside(t.temp, t.want, false) // the later look tries again
 	}
 	if done || err != nil {
 		err = errors.Join(err, why)
@@ -206,15 +225,20 @@ func (u *update) answer(t turn, theirs *contents, more bool) (next turn, done bo
 
 // swapNext swaps next in. Only then are theirs safe in it; until then their
 // copy counts as not looked at.
-func (u *update) swapNext(t turn, theirs *contents, next turn) (turn, bool, error) {
+func (u *update) swapNext(t, next turn) (turn, bool, error) {
 	done, err := u.exchangeWaiting(next.temp)
 	if err != nil {
 		u.s.discard(u.p, next.temp)
-		u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
+		u.setAside(t.temp, t.want, false)
 		return t, false, err
 	}
-	u.s.setAside(u.p, t.temp, theirs.sum(), u.op)
+	u.s.outdate(u.p.key)
+	u.setAside(t.temp, next.theirs, false)
 	return next, done, nil
+}
+
+func (u *update) setAside(temp string, want *contents, stale bool) {
+	u.s.setAside(u.p, temp, want, stale, u.op)
 }
 
 // stands is what the next swap should bring out: what this one put in.
@@ -259,7 +283,7 @@ func (u *update) exchangeWaiting(temp string) (done bool, err error) {
 // makes the comparison. Only what is no file any more goes back at once.
 func (u *update) unseen(t turn, n int, err error) (Result, error) {
 	if !errors.Is(err, ErrNotFile) {
-		u.s.setAside(u.p, t.temp, t.want.sum(), u.op)
+		u.setAside(t.temp, t.want, t.theirs != nil)
 		return t.result(n), t.why
 	}
 	_ = u.s.log.add(swapRow{Do: doBack, Temp: t.temp})
@@ -267,7 +291,7 @@ func (u *update) unseen(t turn, n int, err error) (Result, error) {
 		return Result{}, errors.Join(err, back)
 	}
 	u.sync(u.s.disk.syncDir(u.p.dir))
-	u.s.setAside(u.p, t.temp, t.hash, u.op)
+	u.setAside(t.temp, t.stands(), false)
 	return Result{}, err
 }
 
