@@ -58,7 +58,7 @@ type Entry struct {
 	Nonce   string   `json:"nonce,omitempty"`   // claimed
 	Session string   `json:"session,omitempty"` // bound
 	Chat    string   `json:"chat,omitempty"`    // claimed: path of the chat file
-	By      string   `json:"by,omitempty"`      // claimed, stopping, resumed: board, command, moved, ticked, gone, limit
+	By      string   `json:"by,omitempty"`      // claimed, stopping, resumed: board, command, moved, ticked, archived, gone, limit
 	Reason  string   `json:"reason,omitempty"`  // one sentence
 	Word    string   `json:"word,omitempty"`    // show: the status word
 	To      string   `json:"to,omitempty"`      // show: the lane's role, empty: it stays
@@ -70,6 +70,16 @@ type Entry struct {
 	Tokens  int64    `json:"tokens,omitempty"`  // finished, ended: of this life
 	Cost    *float64 `json:"cost,omitempty"`    // finished, ended: of this life, USD
 	Exit    *Exit    `json:"exit,omitempty"`    // ended
+	Earlier *Earlier `json:"earlier,omitempty"` // claimed: the run whose card this is now
+}
+
+// Earlier is a run of another agent on the same card: its result goes along,
+// and its item on the card gives way.
+type Earlier struct {
+	Run    string   `json:"run"`
+	Agent  string   `json:"agent"`
+	Answer string   `json:"answer,omitempty"`
+	Wrote  []string `json:"wrote,omitempty"` // its lines that may stand on the card
 }
 
 // Card is what is known of a card at the moment of its claim.

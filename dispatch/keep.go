@@ -125,7 +125,8 @@ func (k *keep) live(r *Run, places []place) {
 		return
 	}
 	sight.Away = time.Time{}
-	if k.show(r, p, r.InSync && (!p.item || p.card.Status.Word != r.Want.Word || p.lane.Role == board.Ready)) {
+	stale := r.InSync && r.Phase != PhaseEnding && (!p.item || p.card.Status.Word != r.Want.Word || p.lane.Role == board.Ready)
+	if k.show(r, p, stale) {
 		return
 	}
 	if r.Phase == PhaseClaimed && r.InSync {
@@ -143,7 +144,8 @@ func (k *keep) mayStart(r *Run) bool {
 // moved reports whether a person took the card of a running agent away: it has
 // the run's line with it, so it is no old copy.
 func (k *keep) moved(r *Run, p place) bool {
-	if !p.item || !r.InSync || r.Phase == PhaseStopping || r.Phase == PhaseEnding {
+	shown := r.InSync && r.Want.Word == r.Word() // else the board is yet to say that it works
+	if !p.item || !shown || r.Phase == PhaseStopping || r.Phase == PhaseEnding {
 		return false
 	}
 	return p.card.Ticked() || p.lane.Role != board.Working

@@ -14,11 +14,21 @@ import (
 const forget = 10 * time.Minute
 
 // Memory is what has to be remembered from one Reconcile to the next. It is
-// rebuilt from the boards after a restart.
+// rebuilt from the boards after a restart. A Reconcile never changes the one
+// it is given.
 type Memory struct {
-	Cards map[CardID]Sight
 	Runs  map[string]RunSight
-	Open  bool // the pause after a start is over
+	Open  bool      // the pause after a start is over
+	Start time.Time // of the first look
+
+	boards map[string]memory // by path
+}
+
+// memory is what is remembered of one board.
+type memory struct {
+	ix    *index
+	seen  time.Time        // when the board was there last
+	cards map[string]Sight // by first line
 }
 
 // Sight is since when a card looks as it does.
@@ -27,13 +37,16 @@ type Sight struct {
 	Lane  string
 	Text  time.Time // its text is unchanged since
 	Moved time.Time // it came, with the same text, from another lane; zero: it did not
-	Seen  time.Time // last time it was there
+	Came  time.Time // it came, with whatever text, from another lane; zero: nobody saw it come
+	Seen  time.Time // last time it was there; zero: it is there
 }
 
-// RunSight is since when the card of a run is somewhere odd.
+// RunSight is what was seen of a run's card.
 type RunSight struct {
-	Away time.Time // out of the working lane, or ticked
-	Gone time.Time // on no board
+	Away time.Time // since when it is out of the working lane, or ticked
+	Gone time.Time // since when it is on no board, with its board there and readable
+	One  bool      // it stood once, and open
+	Twin bool      // it was ticked, and in the same save an open copy of it came beside it
 }
 
 // Hash names the person's bytes of a card.
@@ -42,33 +55,59 @@ func Hash(c *board.Card) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// look brings the memory of cards up to what the boards show now. Only cards
-// that mention somebody are remembered: others cannot start.
+// look brings the memory up to what the boards show now.
 func (m Memory) look(w *World) Memory {
-	next := Memory{Cards: make(map[CardID]Sight, len(m.Cards)), Runs: maps.Clone(m.Runs), Open: m.Open}
+	next := Memory{Runs: maps.Clone(m.Runs), Open: m.Open, Start: m.Start, boards: make(map[string]memory, len(w.Boards))}
 	if next.Runs == nil {
 		next.Runs = map[string]RunSight{}
 	}
-	for _, s := range w.Boards {
-		for lane, card := range s.Board.All() {
-			if len(card.Agents) == 0 {
-				continue
-			}
-			id := CardID{s.Board.Path, card.Key}
-			old, known := m.Cards[id]
-			next.Cards[id] = old.see(known, Hash(card), lane.Title, w.Now, s.Changed)
+	if next.Start.IsZero() {
+		next.Start = w.Now
+	}
+	for i := range w.Boards {
+		s := &w.Boards[i]
+		next.boards[s.Board.Path] = m.boards[s.Board.Path].look(s, w.Now)
+	}
+	for path, old := range m.boards {
+		if _, here := next.boards[path]; !here && w.Now.Sub(old.seen) < forget {
+			next.boards[path] = old
 		}
 	}
-	for id, old := range m.Cards {
-		if _, here := next.Cards[id]; !here && w.Now.Sub(old.Seen) < forget {
-			next.Cards[id] = old
+	return next
+}
+
+// look is the memory of a board that is here now.
+func (m memory) look(s *Seen, now time.Time) memory {
+	if m.ix != nil && m.ix.board == s.Board {
+		m.seen = now
+		return m
+	}
+	next := memory{ix: newIndex(s.Board), seen: now, cards: make(map[string]Sight, len(m.cards))}
+	for key, hash := range next.ix.hashes {
+		lane := ""
+		if spots := next.ix.open[key]; len(spots) == 1 {
+			lane = spots[0].lane.Title
+		}
+		old, known := m.cards[key]
+		next.cards[key] = old.see(known, hash, lane, now, s.Changed)
+	}
+	for key, old := range m.cards {
+		if _, here := next.cards[key]; here {
+			continue
+		}
+		if old.Seen.IsZero() {
+			old.Seen = m.seen
+		}
+		if now.Sub(old.Seen) < forget {
+			next.cards[key] = old
 		}
 	}
 	return next
 }
 
 // see is the sight of a card that is here now. ctime is when its file changed
-// last: a card that we see for the first time is at least as old as that.
+// last: a card that we see for the first time is at least as old as that. Of
+// two that read the same neither is known: hash is empty then.
 func (s Sight) see(known bool, hash, lane string, now, ctime time.Time) Sight {
 	switch {
 	case !known:
@@ -76,22 +115,23 @@ func (s Sight) see(known bool, hash, lane string, now, ctime time.Time) Sight {
 		if ctime.Before(now) && !ctime.IsZero() {
 			s.Text = ctime
 		}
-	case s.Hash != hash:
+	case s.Hash != hash || hash == "":
 		s.Text, s.Moved = now, time.Time{}
+		if s.Lane != lane {
+			s.Came = now
+		}
 	case s.Lane != lane:
-		s.Moved = now
+		s.Moved, s.Came = now, now
 	}
-	s.Hash, s.Lane, s.Seen = hash, lane, now
+	s.Hash, s.Lane, s.Seen = hash, lane, time.Time{}
 	return s
 }
 
-// settled is when a card that looks like this may start.
-func (s Sight) settled(set Settings) time.Time {
-	at := s.Text.Add(set.Typing)
+// settled is when a card that looks like this may start. A move says that the
+// person is done with it; after a change of its text they may still be typing.
+func (s Sight) settled(set *Settings) time.Time {
 	if !s.Moved.IsZero() {
-		if moved := s.Moved.Add(set.Settle); moved.Before(at) {
-			at = moved
-		}
+		return s.Moved.Add(set.Settle)
 	}
-	return at
+	return s.Text.Add(set.Typing)
 }

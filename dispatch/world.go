@@ -91,6 +91,9 @@ type Verdict struct {
 	// lane, with a mention. Other cards are nobody's concern.
 	Asks bool
 	Run  string // the run it belongs to, if any
+
+	seen *Seen
+	over *Run // its run is over and may go on: in its session, or as another agent's
 }
 
 // Start reports whether every rule holds.
@@ -129,23 +132,37 @@ const (
 	DoAccept   Do = "accept"  // a person is content
 	DoTimeout  Do = "timeout" // the agent has answered its own question
 	DoAddLanes Do = "add_lanes"
+	DoClear    Do = "clear" // take the copied item off the new card of a task that recurs
 )
 
-// Action is one thing to do. The caller logs it before it does it.
+// Action is one thing to do. The caller logs it before it does it. A Reconcile
+// asks at most one thing of a run.
 type Action struct {
 	Do      Do
 	Run     string
-	Board   string // claim, add_lanes
+	Board   string // claim, show, take_back, clear, add_lanes
 	Card    Card   // claim
 	Agent   string // claim
 	Project string // claim
 	Folder  string // claim: real path
-	Item    *board.Item
-	Shows   Shows // show
-	By      string
-	Reason  string
-	Ask     string   // timeout
-	Lines   []string // resume: what the person added
+	// Earlier is the run of another agent whose result goes along (claim).
+	Earlier *Earlier
+	Item    *board.Item // show
+	Shows   Shows       // show
+	// Find is the run whose item the card carries now: the run's own, or the
+	// earlier one that it takes the place of (show).
+	Find string
+	// Key is the first line by which a card without item is found (show,
+	// take_back); the one card that is meant (clear).
+	Key string
+	// From is the lane the card stands in. Found elsewhere when it is written,
+	// a person has moved it meanwhile: it is not moved then, and a first claim
+	// is void (show).
+	From   string
+	By     string
+	Reason string
+	Ask    string   // timeout
+	Lines  []string // resume: what the person added
 }
 
 // Decision is what follows from a World.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -101,10 +102,16 @@ func (d *daemon) job(r *run, path string, card *board.Card) (*job, error) {
 		return nil, err
 	}
 	spec := harness.Spec{
-		Format: 1, Run: r.ID, Agent: r.Agent, Driver: driver.Name(), Dir: r.Folder,
-		Session: r.dir.Path + "/session.jsonl", Resume: r.Life > 0,
+		Format: 1, Run: r.ID, Agent: r.Agent, Driver: driver.Name(), Dir: r.Folder, Session: filepath.Join(r.dir.Path, "session.jsonl"),
 	}
-	return &job{dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, build: d.prompter(r, path, card), at: d.o.at}, nil
+	// An agent that was killed in its first answer may have left no session:
+	// then the next life begins anew.
+	_, err = os.Stat(spec.Session)
+	spec.Resume = err == nil
+	return &job{
+		dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, at: d.o.at,
+		build: d.prompter(r, path, card, spec.Resume),
+	}, nil
 }
 
 func (j *job) start() spawned {

@@ -41,9 +41,9 @@ func (m *model) nonce(c dispatch.Card) string {
 
 // prompter collects what a prompt is made of and returns how to make it: that
 // reads the linked notes, so it is done outside the loop.
-func (d *daemon) prompter(r *run, at string, c *board.Card) func() prompted {
+func (d *daemon) prompter(r *run, at string, c *board.Card, resume bool) func() prompted {
 	in := promptInput(r.Nonce, at, c)
-	if r.Life > 0 {
+	if resume {
 		in.Added = r.Extra
 		if len(in.Added) == 0 {
 			in.Added = []string{"Go on with the card: your last turn ended before it was done."}
