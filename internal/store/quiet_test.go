@@ -282,34 +282,33 @@ func TestPutBack(t *testing.T) {
 // A program that had the file open since before the swap writes after it: the
 // late look brings that to the path, with all that was done to the file since.
 func TestLateSave(t *testing.T) {
-	var told []Recovered
-	state := t.TempDir()
-	s, root := openWith(t, Options{State: state, Grace: time.Hour, Late: func(r Recovered) { told = append(told, r) }}, "a.md", oldText)
-	name := filepath.Join(root, "a.md")
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.disk.noLease = true // a lease would have waited for f
-	for _, op := range []Op{tick, replace("## Plan", "## Planned")} {
-		if _, err := s.UpdateNow(t.Context(), "a.md", op); err != nil {
+	for late, merged := range map[string]string{
+		theirText:                       "## Planned\n- [x] card\n- [ ] a line typed just now\n",
+		"## Plan, edited\n- [ ] card\n": "## Planned, edited\n- [x] card\n",
+	} {
+		var told []Recovered
+		s, root := openWith(t, Options{State: t.TempDir(), Grace: time.Hour, Late: func(r Recovered) { told = append(told, r) }}, "a.md", oldText)
+		name := filepath.Join(root, "a.md")
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
 			t.Fatal(err)
 		}
+		s.disk.noLease = true // a lease would have waited for f
+		for _, op := range []Op{tick, replace("## Plan", "## Planned")} {
+			if _, err := s.UpdateNow(t.Context(), "a.md", op); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err = f.WriteAt([]byte(late), 0)
+		if err := errors.Join(err, f.Close(), s.Flush(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		want(t, name, merged)
+		if len(told) != 1 || told[0] != (Recovered{Path: "a.md", What: Reapplied}) {
+			t.Errorf("told %+v", told)
+		}
+		noTemp(t, root)
 	}
-	if _, err := f.WriteAt([]byte(theirText), 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	want(t, name, string(bytes.Replace([]byte(mergedText), []byte("Plan"), []byte("Planned"), 1)))
-	if len(told) != 1 || told[0] != (Recovered{Path: "a.md", What: Reapplied}) {
-		t.Errorf("told %+v", told)
-	}
-	noTemp(t, root)
 }
 
 // A late save into a displaced copy, when the person has saved at the path
@@ -327,7 +326,7 @@ func TestLateSaveIsOlder(t *testing.T) {
 	if _, err := s.UpdateNow(t.Context(), "a.md", tick); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteAt([]byte(theirText), 0); err != nil {
+	if _, err := f.WriteAt([]byte("late"), 3); err != nil {
 		t.Fatal(err)
 	}
 	put(t, name, "newest\n")
@@ -338,7 +337,7 @@ func TestLateSaveIsOlder(t *testing.T) {
 	if len(told) != 1 || told[0].What != Kept {
 		t.Fatalf("told %+v", told)
 	}
-	want(t, told[0].Kept, theirText)
+	want(t, told[0].Kept, "## late\n- [ ] card\n")
 	noTemp(t, root)
 }
 
