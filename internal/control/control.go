@@ -50,11 +50,11 @@ type Backend interface {
 // returns the first result and does nothing.
 type Command struct {
 	ID    string `json:"id"`
-	Name  string `json:"name"` // run, stop, stop_all, retry, add, lanes_add
+	Name  string `json:"name"` // run, stop, stop_all, retry, add, lanes_add, grant
 	Card  string `json:"card,omitempty"`
 	Run   string `json:"run,omitempty"`
 	Board string `json:"board,omitempty"`
-	Text  string `json:"text,omitempty"`
+	Text  string `json:"text,omitempty"` // add: the card; grant: of the words "start" and "here" those that are meant
 }
 
 // Result of a command.

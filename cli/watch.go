@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"deckhand/internal/control"
+	"deckhand/internal/daemon"
+)
+
+func (a *app) watchCmd() *cobra.Command {
+	var once, dry bool
+	c := &cobra.Command{
+		Use: "watch [DIR]", Short: "the daemon, in the foreground", Args: atMost(1),
+		Long: `Watches the work folder and starts agents until it is ended. Agents at work
+outlive it; the next daemon takes them up again.
+
+Exit codes: 0 ok, 1 error, 3 with --once: something waits for a person,
+130 interrupted.`,
+	}
+	c.Flags().BoolVar(&once, "once", false, "every card counts as settled; end when nothing runs and nothing can start")
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would start, with every reason, and change nothing")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		dir, err := a.folder(args)
+		if err != nil {
+			return err
+		}
+		o := a.options(dir)
+		o.Once, o.DryRun, o.Log = once, dry, a.errs
+		if dry {
+			o.Log = a.out
+		}
+		return a.watch(c.Context(), o)
+	}
+	return c
+}
+
+func (a *app) watch(ctx context.Context, o daemon.Options) error {
+	out, err := daemon.Run(ctx, o)
+	if out.Live > 0 {
+		a.note("%s on: deckhand stop --all ends them", count(out.Live, "agent goes", "agents go"))
+	}
+	switch {
+	case errors.Is(err, daemon.ErrRunning):
+		return &control.Error{Text: err.Error(), Hint: "deckhand status", Code: control.CodeConflict}
+	case err != nil:
+		return err
+	case errors.Is(context.Cause(ctx), errTerminated):
+		return nil
+	case ctx.Err() != nil:
+		return exit(control.CodeInterrupted)
+	case o.Once && out.Waiting > 0:
+		return exit(control.CodeNeedsPerson)
+	}
+	return nil
+}
