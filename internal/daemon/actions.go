@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,7 +100,8 @@ type shown struct {
 
 // show writes what a run's card shows.
 func (d *daemon) show(r *run, a dispatch.Action) {
-	if !d.log(r, dispatch.Entry{Kind: dispatch.Show, Word: a.Shows.Word, To: a.Shows.To, Lines: a.Shows.Lines}) {
+	announced := !r.InSync && r.Want.Word == a.Shows.Word && r.Want.To == a.Shows.To && slices.Equal(r.Want.Lines, a.Shows.Lines)
+	if !announced && !d.log(r, dispatch.Entry{Kind: dispatch.Show, Word: a.Shows.Word, To: a.Shows.To, Lines: a.Shows.Lines}) {
 		return
 	}
 	to := roleOf(a.Shows.To)

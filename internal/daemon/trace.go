@@ -16,14 +16,9 @@ import (
 // trace is a run's log with what its captures say, in the order of time.
 func (m *model) trace(r *run, since int64) (control.Log, error) {
 	out := control.Log{Run: r.ID, Events: []control.LogEvent{}, Open: r.Live()}
+	// What an agent said comes before the entry that was made of it, also where
+	// both have the same millisecond.
 	var all []control.LogEvent
-	if err := eachEntry(r.dir, func(e dispatch.Entry) {
-		if ev, ok := entryView(e); ok {
-			all = append(all, ev)
-		}
-	}); err != nil {
-		return out, err
-	}
 	lives, err := r.dir.Lives()
 	if err != nil {
 		return out, err
@@ -35,6 +30,13 @@ func (m *model) trace(r *run, since int64) (control.Log, error) {
 		}
 		t.flush()
 		all = append(all, t.out...)
+	}
+	if err := eachEntry(r.dir, func(e dispatch.Entry) {
+		if ev, ok := entryView(e); ok {
+			all = append(all, ev)
+		}
+	}); err != nil {
+		return out, err
 	}
 	slices.SortStableFunc(all, func(a, b control.LogEvent) int { return a.Time.Compare(b.Time) })
 	for i := range all {
