@@ -98,6 +98,10 @@ func New(root string, o Options) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Events carry the path that was watched; a link may be turned meanwhile.
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return nil, err
+	}
 	st, err := os.Stat(root)
 	if err != nil {
 		return nil, err

@@ -74,7 +74,11 @@ func (r running) until(paths ...string) []string {
 	r.t.Helper()
 	var got []string
 	for {
-		missing := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return slices.Contains(got, p) })
+		named := map[string]bool{}
+		for _, p := range got {
+			named[p] = true
+		}
+		missing := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return named[p] })
 		if len(missing) == 0 {
 			return got
 		}
@@ -331,6 +335,31 @@ func TestNewRefuses(t *testing.T) {
 	if _, err := New(file+"-not-there", Options{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// The work folder may be reached by a link; links in it are not followed.
+func TestRootIsLink(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "real/sub/a.md"), "x")
+	must(t, os.Symlink("real", filepath.Join(dir, "work")))
+	r, b := start(t, filepath.Join(dir, "work"), Options{Debounce: time.Millisecond})
+	if !slices.Equal(b.Paths, []string{"sub/a.md"}) {
+		t.Errorf("got %q", b.Paths)
+	}
+	r.put("sub/a.md", "changed")
+	r.until("sub/a.md")
+}
+
+// A receiver that is busy loses nothing: what comes meanwhile joins the batch.
+func TestBusyReceiverOfManyFiles(t *testing.T) {
+	r, _ := start(t, t.TempDir(), Options{Debounce: time.Millisecond})
+	var want []string
+	for i := range 5000 {
+		rel := fmt.Sprintf("f%d.md", i)
+		r.put(rel, "x")
+		want = append(want, rel)
+	}
+	r.until(want...)
 }
 
 func TestProgress(t *testing.T) {

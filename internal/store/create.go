@@ -123,6 +123,9 @@ func (s *Store) appendTo(p place, f *os.File, data []byte) error {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return ErrNotFile
 	}
+	if st.Size > maxSize {
+		return ErrTooLarge
+	}
 	old, err := s.disk.readAll(f, st.Size)
 	if err != nil {
 		return err

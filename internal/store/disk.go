@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -63,7 +62,13 @@ func (d *disk) open(dir *os.File, name string) (*os.File, error) {
 	if err := d.at(pointOpen); err != nil {
 		return nil, err
 	}
-	return d.openat(dir, name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	fd, err := openFD(dir, name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	// Reading a file never blocks; package os would try to poll it.
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, 0)
+	return os.NewFile(uintptr(fd), name), err
 }
 
 func (d *disk) create(dir *os.File, name string, mode uint32) (*os.File, error) {
@@ -74,15 +79,19 @@ func (d *disk) create(dir *os.File, name string, mode uint32) (*os.File, error) 
 }
 
 func (d *disk) openat(dir *os.File, name string, flags int, mode uint32) (*os.File, error) {
-	var fd int
-	err := retry(func() (err error) {
-		fd, err = unix.Openat(fdOf(dir), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
-		return err
-	})
+	fd, err := openFD(dir, name, flags, mode)
 	if err != nil {
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), name), nil
+}
+
+func openFD(dir *os.File, name string, flags int, mode uint32) (fd int, err error) {
+	err = retry(func() (err error) {
+		fd, err = unix.Openat(fdOf(dir), name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+		return err
+	})
+	return fd, err
 }
 
 // write fails like a full disk does, when it is made to fail: in the middle.
@@ -184,31 +193,34 @@ func (d *disk) fstat(f *os.File) (unix.Stat_t, error) {
 	return st, err
 }
 
-// readAll reads through the open file from its start. size is a guess that
-// saves growing.
+// readAll reads an open file from its start. One read tells the end of a file
+// that has the size it was said to have.
 func (d *disk) readAll(f *os.File, size int64) ([]byte, error) {
 	if err := d.at(pointRead); err != nil {
 		return nil, err
 	}
-	if size > maxSize {
-		return nil, ErrTooLarge
-	}
 	buf := make([]byte, size+1)
-	n := 0
-	for {
-		m, err := f.ReadAt(buf[n:], int64(n))
-		n += m
-		if errors.Is(err, io.EOF) {
-			return buf[:n], nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if n > maxSize {
+	for at := 0; ; {
+		if at > maxSize {
 			return nil, ErrTooLarge
 		}
-		buf = append(buf, make([]byte, len(buf))...)
+		n, err := pread(f, buf[at:], at)
+		at += n
+		if err != nil || n == 0 || at == int(size) {
+			return buf[:at], err
+		}
+		if at == len(buf) { // it has grown
+			buf = append(buf, make([]byte, len(buf))...)
+		}
 	}
+}
+
+func pread(f *os.File, buf []byte, at int) (n int, err error) {
+	err = retry(func() (err error) {
+		n, err = unix.Pread(fdOf(f), buf, int64(at))
+		return err
+	})
+	return max(n, 0), err
 }
 
 // holds reports whether the open file is want, byte for byte. It needs no
@@ -219,17 +231,14 @@ func (d *disk) holds(f *os.File, want []byte) (bool, error) {
 	}
 	buf := make([]byte, 64<<10)
 	for at := 0; ; {
-		n, err := f.ReadAt(buf, int64(at))
+		n, err := pread(f, buf, at)
+		if err != nil || n == 0 {
+			return err == nil && at == len(want), err
+		}
 		if n > len(want)-at || !bytes.Equal(buf[:n], want[at:at+n]) {
 			return false, nil
 		}
 		at += n
-		if errors.Is(err, io.EOF) {
-			return at == len(want), nil
-		}
-		if err != nil {
-			return false, err
-		}
 	}
 }
 

@@ -24,13 +24,23 @@ type place struct {
 	dirName string // the folder's path; may lead through links, never outside
 	dir     *os.File
 	base    string
-	key     string // one for each file, by whatever path it was found
+	key     string // for a write: one for each file, by whatever path it was found
 }
 
 func (p place) close() { p.dir.Close() }
 
-// locate finds where rel is, also when nothing is there. The caller closes it.
+// locate finds where rel is, also when nothing is there, for a write. The caller
+// closes it.
 func (s *Store) locate(rel string) (place, error) {
+	p, err := s.find(rel)
+	if err != nil {
+		return p, err
+	}
+	return p.keyed()
+}
+
+// find is locate for a read, which needs no key.
+func (s *Store) find(rel string) (place, error) {
 	if !filepath.IsLocal(rel) || strings.HasSuffix(rel, "/") || rel == "." {
 		return place{}, ErrOutside
 	}
@@ -64,10 +74,7 @@ func (s *Store) step(rel, at string) (p place, link string, err error) {
 		return place{}, "", err
 	}
 	p = place{rel: rel, dirName: dirName, dir: dir, base: base}
-	if p.key, err = s.keyOf(p); err == nil {
-		link, err = readLink(dir, base)
-	}
-	if err != nil {
+	if link, err = readLink(dir, base); err != nil {
 		p.close()
 		return place{}, "", err
 	}
@@ -88,9 +95,15 @@ func (s *Store) openDir(name string) (*os.File, error) {
 	return dir, err
 }
 
-func (s *Store) keyOf(p place) (string, error) {
-	st, err := s.disk.fstat(p.dir)
-	return fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.base), err
+// keyed sets the key, or closes the place.
+func (p place) keyed() (place, error) {
+	var st unix.Stat_t
+	if err := retry(func() error { return unix.Fstat(fdOf(p.dir), &st) }); err != nil {
+		p.close()
+		return place{}, err
+	}
+	p.key = fmt.Sprintf("%d:%d/%s", st.Dev, st.Ino, p.base)
+	return p, nil
 }
 
 // readLink returns where base links to, or nothing when it is no link or is

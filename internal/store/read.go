@@ -46,7 +46,7 @@ func hashing(data []byte) func() string {
 
 // Read returns a file as it is between two saves, never the middle of one.
 func (s *Store) Read(rel string) ([]byte, Info, error) {
-	p, err := s.locate(rel)
+	p, err := s.find(rel)
 	if err != nil {
 		return nil, Info{}, wrap(rel, err)
 	}
@@ -82,7 +82,7 @@ func (s *Store) read(ctx context.Context, dir *os.File, base string, attrs bool)
 }
 
 func (s *Store) readOnce(dir *os.File, base string, attrs bool) (contents, error) {
-	f, err := s.openRegular(dir, base)
+	f, err := s.openFile(dir, base)
 	if err != nil {
 		return contents{}, err
 	}
@@ -97,31 +97,28 @@ func (s *Store) readOnce(dir *os.File, base string, attrs bool) (contents, error
 	return s.readStable(dir, base, attrs)
 }
 
-// openRegular opens a regular file; somebody else's write lease is ErrBusy.
-func (s *Store) openRegular(dir *os.File, base string) (*os.File, error) {
+// openFile opens what should be a regular file; somebody else's write lease is
+// ErrBusy.
+func (s *Store) openFile(dir *os.File, base string) (*os.File, error) {
 	f, err := s.disk.open(dir, base)
 	switch {
 	case errors.Is(err, unix.EAGAIN):
 		return nil, ErrBusy
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENXIO):
 		return nil, ErrNotFile
-	case err != nil:
-		return nil, err
 	}
-	st, err := s.disk.fstat(f)
-	if err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG {
-		err = ErrNotFile
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return f, err
 }
 
 func (s *Store) readOpen(f *os.File, attrs bool) (c contents, err error) {
 	if c.stat, err = s.disk.fstat(f); err != nil {
 		return c, err
+	}
+	if c.stat.Mode&unix.S_IFMT != unix.S_IFREG {
+		return c, ErrNotFile
+	}
+	if c.stat.Size > maxSize {
+		return c, ErrTooLarge
 	}
 	if c.data, err = s.disk.readAll(f, c.stat.Size); err != nil {
 		return c, err
@@ -146,7 +143,7 @@ func (s *Store) readStable(dir *os.File, base string, attrs bool) (contents, err
 }
 
 func (s *Store) readTwice(dir *os.File, base string, attrs bool) (c contents, same bool, err error) {
-	f, err := s.openRegular(dir, base)
+	f, err := s.openFile(dir, base)
 	if err != nil {
 		return c, false, err
 	}

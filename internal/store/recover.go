@@ -69,6 +69,9 @@ type recovery struct {
 func (r *recovery) one(ctx context.Context, o *openSwap) (*Recovered, error) {
 	rel := path.Join(o.Dir, o.File)
 	p, _, err := r.s.step(rel, o.Dir+"/"+o.File)
+	if err == nil {
+		p, err = p.keyed()
+	}
 	if errors.Is(err, unix.ENOENT) {
 		r.s.log.gone(o.Temp) // the folder is gone, and the temp file with it
 		return nil, nil

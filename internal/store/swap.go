@@ -328,7 +328,7 @@ func (s *Store) readOut(p place, temp string, want []byte) (c contents, same boo
 // meanwhile. EAGAIN: somebody has it open for writing. A read lease is enough
 // when others only read.
 func (s *Store) held(p place, name string, do func(*os.File) error) error {
-	f, err := s.openRegular(p.dir, name)
+	f, err := s.openFile(p.dir, name)
 	if err != nil {
 		return err
 	}
