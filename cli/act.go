@@ -39,7 +39,7 @@ const runHelp = "RUN is an id, a unique beginning of one, or a unique part of it
 
 func (a *app) runCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "run CARD", Short: "start a card now", Args: atLeast(1, "CARD"),
+		Use: "run CARD", Short: "start a card now", Args: atLeast(1, "CARD"), ValidArgsFunction: a.cards,
 		Long: `Starts a card without waiting for it to settle, also one that was there before
 its folder was trusted. All other rules hold: see deckhand why CARD.`,
 	}
@@ -52,7 +52,7 @@ its folder was trusted. All other rules hold: see deckhand why CARD.`,
 
 func (a *app) stopCmd() *cobra.Command {
 	var all bool
-	c := &cobra.Command{Use: "stop RUN | --all", Short: "stop a run, or all", Long: runHelp}
+	c := &cobra.Command{Use: "stop RUN | --all", Short: "stop a run, or all", Long: runHelp, ValidArgsFunction: a.runs}
 	asJSON := jsonFlag(c)
 	c.Flags().BoolVar(&all, "all", false, "every run of this folder")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -69,7 +69,7 @@ func (a *app) stopCmd() *cobra.Command {
 }
 
 func (a *app) retryCmd() *cobra.Command {
-	c := &cobra.Command{Use: "retry RUN", Short: "again, in the same session", Long: runHelp, Args: atLeast(1, "RUN")}
+	c := &cobra.Command{Use: "retry RUN", Short: "again, in the same session", Long: runHelp, Args: atLeast(1, "RUN"), ValidArgsFunction: a.runs}
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.do(c.Context(), control.Command{Name: "retry", Run: words(args)}, *asJSON)

@@ -29,6 +29,7 @@ import (
 
 	"deckhand/harness"
 	"deckhand/internal/control"
+	"deckhand/internal/daemon"
 	"deckhand/internal/standin"
 )
 
@@ -163,6 +164,8 @@ func (a *app) end(err error, asJSON bool) int {
 		return int(code)
 	case errors.Is(err, context.Canceled):
 		return control.CodeInterrupted
+	case errors.Is(err, daemon.ErrRunning):
+		e = &control.Error{Text: err.Error(), Hint: "deckhand status", Code: control.CodeConflict}
 	case !errors.As(err, &e):
 		e = &control.Error{Text: err.Error(), Code: control.CodeError}
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/xml"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -130,5 +132,45 @@ func TestAmounts(t *testing.T) {
 	}
 	if lasted(252*time.Second+400*time.Millisecond) != "4m12s" || lasted(20*time.Millisecond) != "20ms" {
 		t.Error(lasted(252 * time.Second))
+	}
+}
+
+// Agents outlive the daemon also where a service manager starts it.
+func TestUnitsLetAgentsLive(t *testing.T) {
+	unit, err := os.ReadFile("../contrib/deckhand.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"KillMode=process", "OOMPolicy=continue", "Restart=on-failure", `ExecStart=%h/go/bin/deckhand watch "%f"`} {
+		if !strings.Contains(string(unit), "\n"+line+"\n") {
+			t.Errorf("deckhand.service lacks %s", line)
+		}
+	}
+	plist, err := os.ReadFile("../contrib/org.deckhand.plist")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(plist), "<key>AbandonProcessGroup</key>\n\t<true/>") {
+		t.Error("org.deckhand.plist ends agents with the daemon")
+	}
+	if err := xml.Unmarshal(plist, new(struct{})); err != nil {
+		t.Errorf("org.deckhand.plist: %v", err)
+	}
+}
+
+// A shell without XDG_RUNTIME_DIR looks in the same place, and no place is too
+// long for a socket.
+func TestRuntimeDir(t *testing.T) {
+	dir, long := t.TempDir(), "/tmp/"+strings.Repeat("x", 90)
+	t.Setenv("TMPDIR", long)
+	t.Setenv("XDG_RUNTIME_DIR", long)
+	if got := runtimeDir(); len(got) > longestRuntime || !strings.Contains(got, "deckhand") {
+		t.Error(got)
+	}
+	if len(dir) < 40 {
+		t.Setenv("XDG_RUNTIME_DIR", dir)
+		if got := runtimeDir(); got != dir+"/deckhand" {
+			t.Error(got)
+		}
 	}
 }

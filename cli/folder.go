@@ -41,18 +41,22 @@ func xdg(variable, below string) string {
 const longestRuntime = 104 - 1 - 47
 
 // runtimeDir is where control sockets are: the first place that is short enough.
+// The folder that login managers make is looked for by its name too, so that a
+// shell without XDG_RUNTIME_DIR, of cron or ssh, finds the same daemon.
 func runtimeDir() string {
-	own := fmt.Sprintf("deckhand-%d", os.Getuid())
-	places := []string{filepath.Join(os.TempDir(), own), filepath.Join("/tmp", own)}
-	if base := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(base) {
-		places = append([]string{filepath.Join(base, "deckhand")}, places...)
+	uid := os.Getuid()
+	base := os.Getenv("XDG_RUNTIME_DIR")
+	if !filepath.IsAbs(base) {
+		base = fmt.Sprintf("/run/user/%d", uid)
 	}
-	for _, p := range places {
-		if len(p) <= longestRuntime {
-			return p
-		}
+	own := fmt.Sprintf("deckhand-%d", uid)
+	if info, err := os.Stat(base); err == nil && info.IsDir() && len(base)+len("/deckhand") <= longestRuntime {
+		return filepath.Join(base, "deckhand")
 	}
-	return places[len(places)-1]
+	if p := filepath.Join(os.TempDir(), own); len(p) <= longestRuntime {
+		return p
+	}
+	return filepath.Join("/tmp", own)
 }
 
 // configPath is the machine's config.yaml.

@@ -17,8 +17,8 @@ import (
 
 // changeConfig splices config.yaml. The file is replaced in one durable step,
 // and only if it still is what the change was made for: it may be open in the
-// person's editor.
-func (a *app) changeConfig(change func(src []byte) ([]byte, error)) error {
+// person's editor. byHand is what to do where a splice would be a guess.
+func (a *app) changeConfig(byHand string, change func(src []byte) ([]byte, error)) error {
 	path := realPath(a.configPath()) // a link into somebody's dotfiles stays one
 	before, err := a.readConfig()
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *app) changeConfig(change func(src []byte) ([]byte, error)) error {
 	}
 	after, err := change(before)
 	if errors.Is(err, config.ErrShape) {
-		return &control.Error{Text: fmt.Sprintf("%s: %v", tilde(path), err), Hint: "deckhand doctor", Code: control.CodeConflict}
+		return &control.Error{Text: fmt.Sprintf("%s: %v", tilde(path), err), Hint: byHand, Code: control.CodeConflict}
 	}
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 func (a *app) logCmd() *cobra.Command {
 	var follow bool
 	c := &cobra.Command{
-		Use: "log RUN", Short: "a run's trace", Args: atLeast(1, "RUN"),
+		Use: "log RUN", Short: "a run's trace", Args: atLeast(1, "RUN"), ValidArgsFunction: a.runs,
 		Long: "RUN is an id, a unique beginning of one, or a unique part of its card's title.",
 	}
 	asJSON := jsonFlag(c)

@@ -55,7 +55,8 @@ func (a *app) projectAdd(ctx context.Context, name, folder string, boards []stri
 			return &control.Error{Text: boards[i] + " is not in the work folder", Hint: "name the board relative to the work folder: --board Shop.md", Code: control.CodeUsage}
 		}
 	}
-	err = a.changeConfig(func(src []byte) ([]byte, error) { return config.AddProject(src, name, tilde(dir), boards) })
+	byHand := "write into it: projects: {" + name + ": {folder: " + tilde(dir) + "}}"
+	err = a.changeConfig(byHand, func(src []byte) ([]byte, error) { return config.AddProject(src, name, tilde(dir), boards) })
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (a *app) projectRemoveCmd() *cobra.Command {
 
 func (a *app) projectRemove(ctx context.Context, name string, keep bool) error {
 	found := false
-	err := a.changeConfig(func(src []byte) (out []byte, err error) {
+	err := a.changeConfig("take "+name+" out of projects: there", func(src []byte) (out []byte, err error) {
 		out, found, err = config.RemoveProject(src, name)
 		return out, err
 	})

@@ -31,6 +31,43 @@ func jsonFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("json", false, "print JSON, see docs/json.md")
 }
 
+// cards completes the titles of cards that could start, runs those of runs.
+func (a *app) cards(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.complete(c.Context(), args, func(s control.Status) (titles []string) {
+		for _, h := range s.Held {
+			titles = append(titles, clean(h.Card))
+		}
+		for _, q := range s.Queued {
+			titles = append(titles, clean(q.Card))
+		}
+		return titles
+	})
+}
+
+func (a *app) runs(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.complete(c.Context(), args, func(s control.Status) (titles []string) {
+		for _, r := range s.Runs {
+			titles = append(titles, cobra.CompletionWithDesc(clean(r.Card), r.Status))
+		}
+		return titles
+	})
+}
+
+func (a *app) complete(ctx context.Context, args []string, titles func(control.Status) []string) (out []string, _ cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	err := a.ask(ctx, func(r control.Reader) error {
+		s, err := r.Status(ctx)
+		out = titles(s)
+		return err
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
 func (a *app) statusCmd() *cobra.Command {
 	var short bool
 	c := &cobra.Command{
@@ -146,7 +183,7 @@ func runDetail(r control.Run) string {
 
 func (a *app) whyCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "why CARD", Short: "every rule that lets a card run or holds it back", Args: atLeast(1, "CARD"),
+		Use: "why CARD", Short: "every rule that lets a card run or holds it back", Args: atLeast(1, "CARD"), ValidArgsFunction: a.cards,
 		Long: "CARD is a unique part of the title, a block id or the id of its run.",
 	}
 	asJSON := jsonFlag(c)
@@ -188,7 +225,7 @@ func (a *app) printWhy(w control.Why) {
 
 func (a *app) promptCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "prompt CARD", Short: "the prompt that would be sent, and its receipt", Args: atLeast(1, "CARD"),
+		Use: "prompt CARD", Short: "the prompt that would be sent, and its receipt", Args: atLeast(1, "CARD"), ValidArgsFunction: a.cards,
 		Long: `Prints the prompt on the standard output and its receipt, what was copied from
 which note and what was cut, on the standard error.
 
@@ -237,7 +274,7 @@ func (a *app) printReceipt(p control.Prompt) {
 
 func (a *app) chatCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "chat RUN", Short: "a run's conversation", Args: atLeast(1, "RUN"),
+		Use: "chat RUN", Short: "a run's conversation", Args: atLeast(1, "RUN"), ValidArgsFunction: a.runs,
 		Long: "RUN is an id, a unique beginning of one, or a unique part of its card's title.",
 	}
 	asJSON := jsonFlag(c)

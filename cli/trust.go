@@ -32,7 +32,8 @@ func (a *app) trust(ctx context.Context, args []string, g daemon.Grants) error {
 	if err != nil {
 		return err
 	}
-	err = a.changeConfig(func(src []byte) ([]byte, error) { return addTrust(src, dir) })
+	byHand := "write into it: trust: [" + tilde(dir) + "]"
+	err = a.changeConfig(byHand, func(src []byte) ([]byte, error) { return addTrust(src, dir) })
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (a *app) untrustCmd() *cobra.Command {
 			return err
 		}
 		found := false
-		err = a.changeConfig(func(src []byte) ([]byte, error) {
+		err = a.changeConfig("take "+tilde(dir)+" out of trust: there", func(src []byte) ([]byte, error) {
 			src, found, err = removeTrust(src, dir)
 			return src, err
 		})

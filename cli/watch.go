@@ -43,8 +43,6 @@ func (a *app) watch(ctx context.Context, o daemon.Options) error {
 		a.note("%s on: deckhand stop --all ends them", count(out.Live, "agent goes", "agents go"))
 	}
 	switch {
-	case errors.Is(err, daemon.ErrRunning):
-		return &control.Error{Text: err.Error(), Hint: "deckhand status", Code: control.CodeConflict}
 	case err != nil:
 		return err
 	case errors.Is(context.Cause(ctx), errTerminated):

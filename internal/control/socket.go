@@ -100,7 +100,17 @@ func (l ownListener) Accept() (net.Conn, error) {
 	}
 }
 
+// dial connects to a daemon of this user. In a shared temporary folder the
+// socket could be somebody else's.
 func dial(ctx context.Context, path string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialWait}
-	return d.DialContext(ctx, "unix", path)
+	c, err := d.DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if uid, err := peer(c); err != nil || uid != os.Getuid() {
+		_ = c.Close() // nothing was written to it
+		return nil, fmt.Errorf("%s is another user's", path)
+	}
+	return c, nil
 }
