@@ -141,7 +141,7 @@ func TestUnitsLetAgentsLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"KillMode=process", "OOMPolicy=continue", "Restart=on-failure", `ExecStart=%h/go/bin/deckhand watch "%f"`} {
+	for _, line := range []string{"KillMode=process", "OOMPolicy=continue", "Restart=on-failure", `ExecStart=%h/.local/bin/deckhand watch "%f"`} {
 		if !strings.Contains(string(unit), "\n"+line+"\n") {
 			t.Errorf("deckhand.service lacks %s", line)
 		}

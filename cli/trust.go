@@ -32,6 +32,9 @@ func (a *app) trust(ctx context.Context, args []string, g daemon.Grants) error {
 	if err != nil {
 		return err
 	}
+	if realPath(dir) == "/" {
+		return &control.Error{Text: "/ is the whole machine, not a folder of notes", Code: control.CodeError}
+	}
 	byHand := "write into it: trust: [" + tilde(dir) + "]"
 	err = a.changeConfig(byHand, func(src []byte) ([]byte, error) { return addTrust(src, dir) })
 	if err != nil {
