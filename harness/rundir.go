@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,6 +44,7 @@ var (
 type Dir struct{ Path string }
 
 // CreateDir makes the folder of a new run in the state folder of a work folder.
+// It is on the disk when the first line of its log is.
 func CreateDir(state, run string) (Dir, error) {
 	if run == "" || run != filepath.Base(run) || !filepath.IsLocal(run) {
 		return Dir{}, fmt.Errorf("run %q: not a name for a folder", run)
@@ -52,10 +54,7 @@ func CreateDir(state, run string) (Dir, error) {
 		return Dir{}, err
 	}
 	d := Dir{Path: filepath.Join(runs, run)}
-	if err := os.Mkdir(d.Path, 0o700); err != nil {
-		return Dir{}, err
-	}
-	return d, errors.Join(syncDir(runs), syncDir(state))
+	return d, os.Mkdir(d.Path, 0o700)
 }
 
 // OpenDir returns the folder of a run that exists.
@@ -137,10 +136,22 @@ func writeLife(dir string, spec Spec, prompt []byte, first []Send) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(
-		writeSynced(filepath.Join(dir, specFile), append(run, '\n')),
-		writeSynced(filepath.Join(dir, promptFile), prompt),
-		writeSynced(filepath.Join(dir, inFile), rows))
+	return together(
+		func() error { return writeSynced(filepath.Join(dir, specFile), append(run, '\n')) },
+		func() error { return writeSynced(filepath.Join(dir, promptFile), prompt) },
+		func() error { return writeSynced(filepath.Join(dir, inFile), rows) })
+}
+
+// together does things at once that wait for the disk: one commit of the file
+// system serves all of them.
+func together(do ...func() error) error {
+	errs := make([]error, len(do))
+	var wg sync.WaitGroup
+	for i, f := range do {
+		wg.Go(func() { errs[i] = f() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // Life is one process of an agent in a run, and the folder that outlives it.

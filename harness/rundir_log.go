@@ -33,7 +33,12 @@ func (d Dir) AppendLog(line []byte) error {
 	if err != nil || size > 0 {
 		return err
 	}
-	return syncDir(d.Path) // the file is new
+	// The file is new, and so may be the folders around it.
+	runs := filepath.Dir(d.Path)
+	return together(
+		func() error { return syncDir(d.Path) },
+		func() error { return syncDir(runs) },
+		func() error { return syncDir(filepath.Dir(runs)) })
 }
 
 // ReadLog gives every line of log.jsonl to fn, oldest first, until fn returns
