@@ -71,7 +71,7 @@ func (d *daemon) writeChat(r *run) {
 	}
 	r.chatBusy, r.chatAt = true, time.Now()
 	at := d.chatPath(r)
-	op := chatOp(d.props(r), items, again, r.ChatFrom < 0 && life == 1)
+	op := chatOp(d.props(r), items, again, r.ChatFrom < 0 && life == r.chatFirst)
 	d.queues.add("chat:"+r.ID, func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
 		d.o.at("chat written")

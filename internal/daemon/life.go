@@ -33,6 +33,9 @@ func newRun(r *dispatch.Run, dir harness.Dir) *run {
 // apply adds an entry to what is known of the run.
 func (r *run) apply(e dispatch.Entry) {
 	r.Apply(e)
+	if e.Kind == dispatch.Chat && r.chatFirst == 0 {
+		r.chatFirst = e.Life
+	}
 	if e.Seq > 0 {
 		r.logged[keyOf(e)] = true
 	}

@@ -63,13 +63,14 @@ type run struct {
 	fault  string    // why the last effect on its card failed
 	again  time.Time // when it is tried again
 
-	chatDue  time.Time // the chat is written then at the latest
-	chatAt   time.Time // it was written last
-	chatBusy bool      // it is being written
-	chatGone int       // how often it was not where it should be
-	props    string    // what its header was given last, to see that it changed
-	starting bool      // a life is being started
-	misses   int       // keepers that died before they did anything
+	chatDue   time.Time // the chat is written then at the latest
+	chatAt    time.Time // it was written last
+	chatBusy  bool      // it is being written
+	chatFirst int       // the life whose first piece makes the chat; 0: none was announced
+	chatGone  int       // how often it was not where it should be
+	props     string    // what its header was given last, to see that it changed
+	starting  bool      // a life is being started
+	misses    int       // keepers that died before they did anything
 }
 
 // usage adds up what the messages of one life cost; each message counts once.
