@@ -2,72 +2,150 @@ package dispatch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deckhand/board"
 )
 
-// place is where the card of a run stands.
+// place is where a card stands.
 type place struct {
+	spot
 	seen *Seen
-	lane *board.Lane
-	card *board.Card
-	item bool // it carries the run's status item; else it was found by its first line
+	item bool // it carries the run's own item; else it was found in another way
 }
 
 // at is `Shop.md:12`.
 func (p place) at() string { return fmt.Sprintf("%s:%d", p.seen.Board.Path, p.card.Line) }
 
-// finder looks cards up by run and by first line; built once a Reconcile.
-type finder struct {
-	byRun map[string][]place
-	byKey map[CardID][]place // open cards outside done lanes
-	equal map[string][]place // the same over all boards: first line, agent, project
-	world *World
+// blind says why the board decides nothing at the moment; empty: it does.
+func (s *Seen) blind() string {
+	if s.Gone != "" {
+		return s.Gone
+	}
+	return s.Board.Inactive
 }
 
-func newFinder(w *World) *finder {
-	f := &finder{byRun: map[string][]place{}, byKey: map[CardID][]place{}, equal: map[string][]place{}, world: w}
+// standing is where the card of a run stands: nowhere, in one place, or, when
+// a person copied it, in more. Places on boards that cannot be read or written
+// count only where there are no others; blind says then why.
+type standing struct {
+	places []place
+	blind  string
+}
+
+// finder looks cards up by run and by first line; built once a Reconcile.
+type finder struct {
+	w      *World
+	mem    Memory
+	seen   map[string]*Seen
+	byRun  map[string][]place
+	newest map[CardID]*Run // of each card's runs, by board and first line
+	next   map[string]*Run // the run that took an earlier one's place
+	runs   map[string]*Run
+}
+
+func newFinder(w *World, mem Memory) *finder {
+	f := &finder{
+		w: w, mem: mem, seen: make(map[string]*Seen, len(w.Boards)), byRun: map[string][]place{},
+		newest: map[CardID]*Run{}, next: map[string]*Run{}, runs: make(map[string]*Run, len(w.Runs)),
+	}
 	for i := range w.Boards {
-		seen := &w.Boards[i]
-		for lane, card := range seen.Board.All() {
-			p := place{seen: seen, lane: lane, card: card}
-			if card.Status != nil {
-				item := p
-				item.item = true
-				f.byRun[runOf(card)] = append(f.byRun[runOf(card)], item)
+		s := &w.Boards[i]
+		f.seen[s.Board.Path] = s
+		for id, spots := range f.index(s).run {
+			for _, sp := range spots {
+				f.byRun[id] = append(f.byRun[id], place{sp, s, true})
 			}
-			if card.Open() && lane.Role != board.Done {
-				id := CardID{seen.Board.Path, card.Key}
-				f.byKey[id] = append(f.byKey[id], p)
-				if len(card.Agents) > 0 {
-					k := equalKey(card, seen.Board, w)
-					f.equal[k] = append(f.equal[k], p)
-				}
-			}
+		}
+	}
+	for _, r := range w.Runs {
+		f.runs[r.ID] = r
+		if r.Phase == PhaseReleased {
+			continue
+		}
+		f.newest[CardID{r.Board, r.Key}] = r
+		f.newest[CardID{r.Card.Board, r.Card.Key}] = r
+		if r.Earlier != nil {
+			f.next[r.Earlier.Run] = r
 		}
 	}
 	return f
 }
 
-func equalKey(c *board.Card, b *board.Board, w *World) string {
-	return c.Key + "\x00" + strings.Join(c.Agents, ",") + "\x00" + projectOf(c, b, w)
-}
+func (f *finder) index(s *Seen) *index { return f.mem.boards[s.Board.Path].ix }
 
-// run finds the card of a run. With no item anywhere, the card that reads as
-// it did at the claim is it, when there is just one. More than one place means
-// that nothing may be written.
-func (f *finder) run(r *Run) []place {
-	if with := f.byRun[r.ID]; len(with) > 0 {
-		return with
+// open are the open cards outside done lanes of a board that read so.
+func (f *finder) open(path, key string) []place {
+	s := f.seen[path]
+	if s == nil {
+		return nil
 	}
 	var out []place
-	for _, p := range f.byKey[CardID{r.Board, r.Card.Key}] {
-		if p.card.Status == nil {
-			out = append(out, p)
-		}
+	for _, sp := range f.index(s).open[key] {
+		out = append(out, place{sp, s, false})
 	}
 	return out
+}
+
+// run finds the card of a run: the one with its item; else the one with the
+// item of the run whose place it takes; else, when no later run is known by
+// it, the card that reads as its card did.
+func (f *finder) run(r *Run) standing {
+	places := f.byRun[r.ID]
+	if len(places) == 0 && r.Earlier != nil {
+		for _, p := range f.byRun[r.Earlier.Run] {
+			p.item = false
+			places = append(places, p)
+		}
+	}
+	if id := (CardID{r.Board, r.Key}); len(places) == 0 && f.newest[id] == r {
+		for _, p := range f.open(id.Board, id.Key) {
+			if p.card.Status == nil {
+				places = append(places, p)
+			}
+		}
+	}
+	return readable(places)
+}
+
+func readable(places []place) standing {
+	var st standing
+	for _, p := range places {
+		if why := p.seen.blind(); why != "" {
+			st.blind = why
+		} else {
+			st.places = append(st.places, p)
+		}
+	}
+	if len(st.places) > 0 {
+		st.blind = ""
+	}
+	return st
+}
+
+// there reports whether a board can be read, so that what it lacks was taken away.
+func (f *finder) there(path string) bool {
+	s := f.seen[path]
+	return s != nil && s.blind() == ""
+}
+
+// equal is an open card on another board that reads the same and asks the same
+// agent to work in the same project.
+func (f *finder) equal(seen *Seen, c *board.Card) (place, bool) {
+	project := projectOf(c, seen.Board, f.w)
+	for i := range f.w.Boards {
+		s := &f.w.Boards[i]
+		if s == seen || s.blind() != "" {
+			continue
+		}
+		for _, p := range f.open(s.Board.Path, c.Key) {
+			if slices.Equal(p.card.Agents, c.Agents) && projectOf(p.card, s.Board, f.w) == project {
+				return p, true
+			}
+		}
+	}
+	return place{}, false
 }
 
 // projectOf names the project of a card: its own #project/, else its board's,
@@ -81,10 +159,8 @@ func projectOf(c *board.Card, b *board.Board, w *World) string {
 	}
 	found := ""
 	for name, p := range w.Set.Projects {
-		for _, path := range p.Boards {
-			if path == b.Path && (found == "" || name < found) {
-				found = name
-			}
+		if slices.Contains(p.Boards, b.Path) && (found == "" || name < found) {
+			found = name
 		}
 	}
 	return found
@@ -96,11 +172,21 @@ func nested(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"/") || strings.HasPrefix(b, a+"/")
 }
 
-// runOf is the id of the run whose item the card carries; empty when none. On
-// the card ids are in lower case, in logs as ULIDs are written.
-func runOf(c *board.Card) string {
-	if c.Status == nil {
-		return ""
+// added are the lines a person wrote since the card was shown last: below the
+// card or inside our item.
+func added(r *Run, c *board.Card) []string {
+	now := slices.Clone(c.Lines)
+	if c.Status != nil {
+		now = append(now, board.Added(r.Wrote, c.Status.Lines)...)
 	}
-	return strings.ToUpper(c.Status.Run)
+	return board.Added(r.Lines, now)
+}
+
+// atOf lists places for people.
+func atOf(places []place) string {
+	var at []string
+	for _, p := range places {
+		at = append(at, p.at())
+	}
+	return strings.Join(at, ", ")
 }

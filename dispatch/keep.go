@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -17,47 +16,72 @@ const (
 
 // keep compares every run with its card.
 type keep struct {
-	w    *World
-	find *finder
-	d    *Decision
-	lost map[string]int // running cards missing, by the board they were on
+	w     *World
+	find  *finder
+	judge *judge
+	d     *Decision
+	was   map[string]RunSight
+	at    map[*board.Card]*Run // cards of runs that are not over
+	where map[string]string    // the board each live run's card is on
+	back  []place              // cards of stopped runs that are back in the working lane
 }
 
-func newKeep(w *World, find *finder, d *Decision) *keep {
-	k := &keep{w: w, find: find, d: d, lost: map[string]int{}}
-	for _, r := range w.Runs {
-		if r.Live() && len(find.run(r)) == 0 {
-			k.lost[r.Board]++
-		}
-	}
-	return k
-}
-
+// runs looks at each run. What it remembers of them is made anew.
 func (k *keep) runs() {
+	k.was, k.d.Memory.Runs = k.d.Memory.Runs, make(map[string]RunSight, len(k.d.Memory.Runs))
 	for _, r := range k.w.Runs {
-		if r.Phase == PhaseReleased {
-			continue
+		if k.find.next[r.ID] != nil && r.Phase == PhaseOver {
+			continue // its card is another agent's now
 		}
-		if r.Open() {
-			k.clock(r)
-		}
+		st := k.find.run(r)
+		k.own(r, st)
 		if k.w.Busy[r.ID] {
+			k.remember(r, k.was[r.ID])
 			continue
 		}
-		places := k.find.run(r)
-		switch {
-		case len(places) > 1:
-			k.doubled(r, places)
-		case r.Live():
-			k.live(r, places)
-		case len(places) == 1:
-			k.over(r, places[0])
-		}
+		k.run(r, st)
 	}
-	for id := range k.d.Memory.Runs {
-		if !slices.ContainsFunc(k.w.Runs, func(r *Run) bool { return r.ID == id && r.Live() }) {
-			delete(k.d.Memory.Runs, id)
-		}
+	k.alone()
+}
+
+// own notes down which cards are taken.
+func (k *keep) own(r *Run, st standing) {
+	if !r.Live() {
+		return
+	}
+	k.where[r.ID] = r.Board
+	for _, p := range st.places {
+		k.at[p.card], k.where[r.ID] = r, p.seen.Board.Path
+	}
+}
+
+func (k *keep) run(r *Run, st standing) {
+	sight := k.was[r.ID]
+	switch {
+	case r.Phase == PhaseReleased:
+		k.released(r, st)
+		return
+	case k.clock(r):
+	case st.blind != "":
+		k.unreadable(r, st, &sight)
+	case len(st.places) > 1:
+		k.doubled(r, st.places, &sight)
+	case len(st.places) == 0:
+		k.missing(r, &sight)
+	case r.Open():
+		k.open(r, st.places[0], &sight)
+	default:
+		k.over(r, st.places[0])
+	}
+	if len(st.places) == 1 {
+		sight.One, sight.Twin = st.places[0].item && st.places[0].card.Open(), false
+	}
+	k.remember(r, sight)
+}
+
+func (k *keep) remember(r *Run, s RunSight) {
+	if s != (RunSight{}) {
+		k.d.Memory.Runs[r.ID] = s
 	}
 }
 
@@ -67,224 +91,300 @@ func (k *keep) note(r *Run, text, hint string) {
 	k.d.Notes = append(k.d.Notes, Note{Run: r.ID, Text: text, Hint: hint})
 }
 
+func stopHint(r *Run) string { return "deckhand stop " + short(r) }
+
+// released is a claim that was taken back. A board that was away then can
+// bring its item back.
+func (k *keep) released(r *Run, st standing) {
+	if len(st.places) == 1 && st.places[0].item {
+		k.takeBack(r, st.places[0])
+	}
+}
+
 // clock ends what has lasted too long: the turn, and questions that the agent
 // answers itself after a while without telling anybody.
-func (k *keep) clock(r *Run) {
-	if limit := k.w.Set.Longest; limit > 0 && r.Phase != PhaseStopping && r.Phase != PhaseClaimed {
-		if end := r.Turn.Add(limit); !k.w.Now.Before(end) {
+func (k *keep) clock(r *Run) bool {
+	if !r.Open() || r.Phase == PhaseStopping || r.Phase == PhaseClaimed {
+		return false
+	}
+	if limit := k.w.Set.Longest; limit > 0 {
+		if k.due(r.Turn.Add(limit)) {
 			k.do(Action{Do: DoStop, Run: r.ID, By: "limit", Reason: "it ran longer than " + Short(limit) + ", the longest run allowed"})
-		} else {
-			k.d.wake(end)
+			return true
 		}
 	}
 	for _, ask := range r.Asks {
-		switch at := ask.Deadline(); {
-		case at.IsZero():
-		case k.w.Now.Before(at):
-			k.d.wake(at)
-		default:
+		if at := ask.Deadline(); !at.IsZero() && k.due(at) {
 			k.do(Action{Do: DoTimeout, Run: r.ID, Ask: ask.ID, Reason: "nobody answered within " + Short(ask.Timeout)})
+			return true
 		}
+	}
+	return false
+}
+
+// due reports whether a time has come; until then it is waited for.
+func (k *keep) due(at time.Time) bool {
+	if k.w.Now.Before(at) {
+		k.d.wake(at)
+		return false
+	}
+	return true
+}
+
+func (k *keep) unreadable(r *Run, st standing, sight *RunSight) {
+	sight.Away, sight.Gone, sight.Crowd = time.Time{}, time.Time{}, false
+	if r.Live() {
+		k.note(r, "its board is left alone at the moment ("+st.blind+"); the run goes on", "")
 	}
 }
 
-func (k *keep) doubled(r *Run, places []place) {
-	var at []string
-	for _, p := range places {
-		at = append(at, p.at())
-	}
-	k.note(r, "its card stands more than once ("+strings.Join(at, ", ")+"): nothing is written on either", "delete one of the two")
-}
-
-// live looks at a run that has, or is about to have, a process.
-func (k *keep) live(r *Run, places []place) {
-	sight := k.d.Memory.Runs[r.ID]
-	defer func() {
-		if sight != (RunSight{}) {
-			k.d.Memory.Runs[r.ID] = sight
-		} else {
-			delete(k.d.Memory.Runs, r.ID)
-		}
-	}()
-	if len(places) == 0 {
-		k.missing(r, &sight)
+// doubled is a run whose line, or whose first line, stands more than once.
+func (k *keep) doubled(r *Run, places []place, sight *RunSight) {
+	if sight.Twin = twins(places) && (sight.Twin || sight.One); sight.Twin {
+		_, open := ticked(places)
+		k.do(Action{Do: DoClear, Run: r.ID, Board: open.seen.Board.Path, Key: open.card.Key})
 		return
 	}
-	sight.Gone = time.Time{}
-	p := places[0]
-	if p.seen.Gone != "" || p.seen.Board.Inactive != "" {
-		sight.Away = time.Time{}
-		return // a board in conflict decides nothing
+	sight.One = false
+	if r.Phase == PhaseClaimed && !r.InSync && !places[0].item {
+		k.do(Action{Do: DoTakeBack, Run: r.ID}) // nothing was written yet
+		return
 	}
-	if r.Phase == PhaseClaimed && !k.mayStart(r) {
-		k.do(Action{Do: DoTakeBack, Run: r.ID, Board: p.seen.Board.Path})
+	k.note(r, "its card stands more than once ("+atOf(places)+"): nothing is written on either", "delete one of the two")
+}
+
+// twins reports whether two places are what the Tasks plugin makes of a
+// recurring card that is ticked: the card, and beside it an open copy of it,
+// which is a new card in spite of the item that was copied with it.
+func twins(places []place) bool {
+	if len(places) != 2 || !places[0].item || places[0].lane == nil || places[0].lane != places[1].lane || places[0].lane.Role == board.Done {
+		return false
+	}
+	done, open := ticked(places)
+	if done.card == nil || open.card == nil || !done.card.Recurring || !open.card.Recurring {
+		return false
+	}
+	cards := places[0].lane.Cards
+	for i := range cards[1:] {
+		if &cards[i] == places[0].card && &cards[i+1] == places[1].card {
+			return len(open.seen.Board.ByKey(open.card.Key)) == 1
+		}
+	}
+	return false
+}
+
+func ticked(places []place) (done, open place) {
+	for _, p := range places {
+		switch {
+		case p.card.Ticked():
+			done = p
+		case p.card.Open():
+			open = p
+		}
+	}
+	return done, open
+}
+
+// open looks at a run whose turn is not over.
+func (k *keep) open(r *Run, p place, sight *RunSight) {
+	sight.Gone, sight.Crowd = time.Time{}, false
+	if r.Phase == PhaseStopping {
+		return // its end is written
+	}
+	if p.lane == nil {
+		k.do(Action{Do: DoStop, Run: r.ID, By: ByArchived, Reason: "the card was archived"})
+		return
+	}
+	if r.Phase == PhaseClaimed && k.void(r, p) {
+		k.takeBack(r, p)
 		return
 	}
 	if k.moved(r, p) {
-		k.leaving(r, p, &sight)
+		k.leaving(r, p, sight)
 		return
 	}
 	sight.Away = time.Time{}
-	stale := r.InSync && r.Phase != PhaseEnding && (!p.item || p.card.Status.Word != r.Want.Word || p.lane.Role == board.Ready)
-	if k.show(r, p, stale) {
+	if k.show(r, p, !p.item || p.card.Status.Word != r.Want.Word) {
 		return
 	}
-	if r.Phase == PhaseClaimed && r.InSync {
+	if r.Phase == PhaseClaimed && r.InSync && !k.w.Set.Agents[r.Agent].Pending {
 		k.do(Action{Do: DoStart, Run: r.ID})
 	}
 }
 
-// mayStart looks once more at the grants before an agent is started: they can
-// have gone since the claim.
-func (k *keep) mayStart(r *Run) bool {
-	return k.w.Set.Held.Text == "" && k.w.Set.Agents[r.Agent].Ready && k.w.Set.Projects[r.Project].Why.Text == "" &&
-		k.w.Set.Projects[r.Project].Folder == r.Folder
+// void reports whether what allowed a claim is gone. It is looked at once more
+// before the agent is started: after a restart that can be days later. A turn
+// that a person asked for needs only the grants.
+func (k *keep) void(r *Run, p place) bool {
+	if !granted(&k.w.Set, r) {
+		return true
+	}
+	if r.Life > 0 {
+		return false
+	}
+	c := p.card
+	return len(c.Agents) != 1 || c.Agents[0] != r.Agent || projectOf(c, p.seen.Board, k.w) != r.Project ||
+		!k.judge.budget().OK || !k.judge.after(p.seen, p.lane, c).OK
+}
+
+// granted reports whether a run may have an agent at all.
+func granted(set *Settings, r *Run) bool {
+	a, p := set.Agents[r.Agent], set.Projects[r.Project]
+	return set.Held.Text == "" && (a.Ready || a.Pending) && p.Why.Text == "" && p.Folder == r.Folder
+}
+
+// takeBack undoes a claim; on the board only when something can stand there.
+func (k *keep) takeBack(r *Run, p place) {
+	a := Action{Do: DoTakeBack, Run: r.ID}
+	if r.Want.Word != "" {
+		a.Board, a.Key = p.seen.Board.Path, p.card.Key
+	}
+	k.do(a)
 }
 
 // moved reports whether a person took the card of a running agent away: it has
-// the run's line with it, so it is no old copy.
+// the run's line with it, so it is no old copy. On a board that has no working
+// lane any more its heading was changed, and not the card moved.
 func (k *keep) moved(r *Run, p place) bool {
-	shown := r.InSync && r.Want.Word == r.Word() // else the board is yet to say that it works
-	if !p.item || !shown || r.Phase == PhaseStopping || r.Phase == PhaseEnding {
+	if !p.item || !r.InSync {
 		return false
 	}
-	return p.card.Ticked() || p.lane.Role != board.Working
+	if p.card.Ticked() {
+		return true
+	}
+	if p.seen.Board.Path == r.Board && p.seen.Board.Lane(board.Working) == nil {
+		k.note(r, "its board has no working lane now; the run goes on", stopHint(r))
+		return false
+	}
+	return p.lane.Role != board.Working
 }
 
 func (k *keep) leaving(r *Run, p place, sight *RunSight) {
 	if sight.Away.IsZero() {
 		sight.Away = k.w.Now
 	}
-	by, what := "moved", "the card was moved to "+p.lane.Title
+	by, what := ByMoved, "the card was moved to "+p.lane.Title
 	if p.card.Ticked() {
-		by, what = "ticked", "the card was ticked"
+		by, what = ByTicked, "the card was ticked"
 	}
-	if at := sight.Away.Add(away); k.w.Now.Before(at) && !k.w.Set.Once {
-		k.d.wake(at)
+	at := sight.Away.Add(away)
+	if !k.w.Set.Once && !k.due(at) {
+		k.note(r, what+"; its run is stopped at "+at.Format("15:04:05")+" unless that is undone", "")
 		return
 	}
 	k.do(Action{Do: DoStop, Run: r.ID, By: by, Reason: what})
 }
 
-// missing is a running card that is on no board. Only when its board is there
-// and lost this card alone is that a person's word; a checkout or a sync loses
-// several at once.
+// missing is a run whose card is on no board. Of one that is over nothing
+// follows.
 func (k *keep) missing(r *Run, sight *RunSight) {
+	sight.Away, sight.One = time.Time{}, false
+	if !r.Open() {
+		return
+	}
 	if r.Phase == PhaseClaimed && !r.InSync {
 		k.do(Action{Do: DoTakeBack, Run: r.ID})
+		return
+	}
+	if !k.find.there(r.Board) {
+		sight.Gone, sight.Crowd = time.Time{}, false
+		k.note(r, "its board is not there; the run goes on", stopHint(r))
 		return
 	}
 	if sight.Gone.IsZero() {
 		sight.Gone = k.w.Now
 	}
-	alone := k.lost[r.Board] == 1 && k.there(r.Board)
-	if !alone || r.Phase == PhaseStopping || r.Phase == PhaseEnding {
-		k.note(r, "its card is on no board; the run goes on", "deckhand stop "+r.ID)
-		return
-	}
-	at := sight.Gone.Add(gone)
-	if k.w.Now.Before(at) {
-		k.note(r, "its card is on no board; it is stopped at "+at.Format("15:04")+" unless the card comes back", "deckhand stop "+r.ID)
-		k.d.wake(at)
-		return
-	}
-	k.do(Action{Do: DoStop, Run: r.ID, By: "gone", Reason: "its card was deleted"})
 }
 
-func (k *keep) there(path string) bool {
-	for _, s := range k.w.Boards {
-		if s.Board.Path == path {
-			return s.Gone == "" && s.Board.Inactive == ""
+// alone stops runs whose card was deleted: only when its board is there and
+// lost this card alone is that a person's word. A checkout, a stash or a sync
+// takes several away at once.
+func (k *keep) alone() {
+	type loss struct {
+		board string
+		at    time.Time
+	}
+	lost := map[loss]int{}
+	for _, r := range k.w.Runs {
+		if s := k.d.Memory.Runs[r.ID]; !s.Gone.IsZero() {
+			lost[loss{r.Board, s.Gone}]++
+		}
+	}
+	for _, r := range k.w.Runs {
+		s := k.d.Memory.Runs[r.ID]
+		if lost[loss{r.Board, s.Gone}] > 1 && !s.Crowd {
+			s.Crowd = true
+			k.remember(r, s)
+		}
+		if s.Gone.IsZero() || k.w.Busy[r.ID] || r.Phase == PhaseStopping || k.asked(r) {
+			continue
+		}
+		if s.Crowd {
+			k.note(r, "its card is on no board, and others went at the same time; the run goes on", stopHint(r))
+			continue
+		}
+		at := s.Gone.Add(gone)
+		if !k.due(at) {
+			k.note(r, "its card is on no board; its run is stopped at "+at.Format("15:04:05")+" unless it comes back", stopHint(r))
+			continue
+		}
+		k.do(Action{Do: DoStop, Run: r.ID, By: "gone", Reason: "its card was deleted"})
+	}
+}
+
+// asked reports whether something is asked of the run in this decision already.
+func (k *keep) asked(r *Run) bool {
+	for _, a := range k.d.Actions {
+		if a.Run == r.ID {
+			return true
 		}
 	}
 	return false
 }
 
 // show brings the card to what the run wants it to show; stale says that an
-// old copy has undone what was shown. It reports whether something is to be
-// written first.
+// old copy has undone what was shown. It reports whether the card does not
+// show it yet.
 func (k *keep) show(r *Run, p place, stale bool) bool {
-	item, to := shows(r, &k.w.Set, p.seen.Board.Path)
+	item, to := shows(r, &k.w.Set, p.seen.Board)
+	if p.lane == nil {
+		to = "" // nothing comes out of the archive
+	}
 	want := Shows{Word: item.Word, To: to, Lines: item.Lines()}
-	same := want.Word == r.Want.Word && slices.Equal(want.Lines, r.Want.Lines)
+	same := r.Want.equal(want)
 	if same && r.InSync && !stale {
 		return false
 	}
-	if same && r.Tries >= MaxTries {
-		k.note(r, "its card was put back "+times(MaxTries)+" by an old copy: it is left where it is now", "reload the board in your editor")
-		return r.Phase == PhaseClaimed
+	if same && r.InSync && r.Tries >= MaxTries {
+		k.note(r, "an old copy of its board was saved over ours again after its card was put back twice: it is left as it is; reload the board in your editor", stopHint(r))
+		return true
 	}
-	k.do(Action{Do: DoShow, Run: r.ID, Board: p.seen.Board.Path, Item: &item, Shows: want})
+	a := Action{Do: DoShow, Run: r.ID, Board: p.seen.Board.Path, Item: &item, Shows: want, Find: strings.ToLower(r.ID), Key: p.card.Key}
+	if p.lane != nil {
+		a.From = p.lane.Title
+	}
+	if !p.item && p.card.Status != nil {
+		a.Find = p.card.Status.Run
+	}
+	k.do(a)
 	return true
 }
 
-func times(n int) string { return map[int]string{2: "twice", 3: "three times"}[n] }
-
-// over looks at a run whose process is gone, or about to go.
+// over looks at a run whose turn is over.
 func (k *keep) over(r *Run, p place) {
-	if p.seen.Gone != "" || p.seen.Board.Inactive != "" {
-		return
-	}
-	if !r.InSync || r.Want.Word != r.Outcome {
-		k.show(r, p, false)
-		return
-	}
-	if !p.item {
-		// A person may take our line away from a card that is done; only a
-		// card back among those at work is an old copy.
-		if p.lane.Role == board.Working {
-			k.show(r, p, true)
-		}
-		return
-	}
 	switch {
-	case p.card.Status.Word != r.Outcome && p.lane.Role == board.Working:
+	case !r.InSync || r.Want.Word != r.Outcome:
+		k.show(r, p, false)
+	case !p.item:
+		// A person may take our line away when the work is done. Whatever
+		// else lost it, nothing starts from a card without it.
+	case p.card.Status.Word != r.Outcome:
 		k.show(r, p, true)
-	case p.card.Ticked() || p.lane.Role == board.Done:
+	case p.card.Ticked() || p.lane != nil && p.lane.Role == board.Done:
 		if r.Outcome == Review {
 			k.do(Action{Do: DoAccept, Run: r.ID})
 		}
-	case p.lane.Role == board.Ready && p.card.Status.Word == r.Outcome:
-		k.again(r, p)
-	case p.lane.Role == board.Working && r.Outcome == Stopped && (r.By == "moved" || r.By == "ticked"):
-		k.resume(r, p)
+	case p.lane != nil && p.lane.Role == board.Working && k.judge.back(r, p):
+		k.back = append(k.back, p)
 	}
-}
-
-// again is a card that a person moved back to a ready lane with its line.
-func (k *keep) again(r *Run, p place) {
-	if r.Outcome == Review && len(k.added(r, p)) == 0 {
-		return // the verdict of the card says so
-	}
-	if len(p.card.Agents) != 1 || p.card.Agents[0] != r.Agent {
-		return
-	}
-	k.resume(r, p)
-}
-
-func (k *keep) resume(r *Run, p place) {
-	id := CardID{p.seen.Board.Path, p.card.Key}
-	if at := k.d.Memory.Cards[id].settled(k.w.Set); k.w.Now.Before(at) && !k.w.Set.Once {
-		k.d.wake(at)
-		return
-	}
-	if !k.mayStart(r) || !k.d.Memory.Open && !k.w.Set.Once || k.busy(r) {
-		return
-	}
-	k.do(Action{Do: DoResume, Run: r.ID, By: "moved", Lines: k.added(r, p)})
-}
-
-// busy reports whether another run is at work in the folder of r.
-func (k *keep) busy(r *Run) bool {
-	return slices.ContainsFunc(k.w.Runs, func(o *Run) bool { return o != r && o.Live() && nested(o.Folder, r.Folder) })
-}
-
-// added are the lines a person wrote since the card was shown last: below the
-// card or inside our item.
-func (k *keep) added(r *Run, p place) []string {
-	now := slices.Clone(p.card.Lines)
-	if p.card.Status != nil {
-		now = append(now, board.Added(r.Wrote, p.card.Status.Lines)...)
-	}
-	return board.Added(r.Lines, now)
 }

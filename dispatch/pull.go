@@ -2,28 +2,27 @@ package dispatch
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"deckhand/board"
 )
 
 // pull takes cards from the ready lanes as long as there is room: the top card
-// of the ready lane nearest to the working lane first, then by board.
+// of the ready lane nearest to the working lane first, then by board. A run
+// that goes on takes its turn like a card that starts.
 type pull struct {
 	w       *World
-	find    *finder
 	running []*Run
-	onBoard map[string]int // agents at work, by board
+	onBoard map[string]int // agents at work, by the board their card is on
 	claims  []Action
 }
 
-func newPull(w *World, find *finder) *pull {
-	p := &pull{w: w, find: find, onBoard: map[string]int{}}
+func newPull(w *World, where map[string]string) *pull {
+	p := &pull{w: w, onBoard: map[string]int{}}
 	for _, r := range w.Runs {
 		if r.Live() {
 			p.running = append(p.running, r)
-			p.onBoard[r.Board]++
+			p.onBoard[where[r.ID]]++
 		}
 	}
 	return p
@@ -32,54 +31,57 @@ func newPull(w *World, find *finder) *pull {
 // order sorts verdicts by whose turn it is.
 func order(cards []Verdict) []int {
 	idx := make([]int, len(cards))
+	far := make([]int, len(cards))
 	for i := range idx {
-		idx[i] = i
+		idx[i], far[i] = i, distance(&cards[i])
 	}
 	slices.SortStableFunc(idx, func(a, b int) int {
-		x, y := cards[a], cards[b]
-		return cmp.Or(cmp.Compare(distance(x), distance(y)), cmp.Compare(x.Board.Path, y.Board.Path))
+		return cmp.Or(cmp.Compare(far[a], far[b]), cmp.Compare(cards[a].Board.Path, cards[b].Board.Path))
 	})
 	return idx
 }
 
-// distance is how many lanes lie between a ready lane and the working lane.
-func distance(v Verdict) int {
-	lane, working := 0, 0
+// distance is how many lanes lie between a ready lane and the working lane:
+// first those before it, from right to left, then those behind it.
+func distance(v *Verdict) int {
+	lane, working := 0, -1
 	for i := range v.Board.Lanes {
 		l := &v.Board.Lanes[i]
 		if l == v.Lane {
 			lane = i
 		}
-		if l.Role == board.Working {
+		if l.Role == board.Working && working < 0 {
 			working = i
 		}
 	}
-	if d := working - lane; d > 0 {
+	if d := working - lane; d >= 0 {
 		return d
 	}
 	return lane - working + len(v.Board.Lanes)
 }
 
-// take adds the limits' rules to each verdict and claims those that may start.
+// take adds the limits' rules to each verdict and takes those that may start.
 func (p *pull) take(cards []Verdict) {
 	for _, i := range order(cards) {
 		v := &cards[i]
-		if !v.Asks {
-			continue
+		ready := v.Start() && v.Asks && !(v.over != nil && p.w.Busy[v.over.ID])
+		p.limits(v)
+		if ready && v.Start() {
+			p.start(v)
 		}
-		startable := v.Start()
-		project := projectOf(v.Card, v.Board, p.w)
-		folder := p.w.Set.Projects[project].Folder
-		v.Rules = append(v.Rules, p.limits(v, folder)...)
-		if !startable || !v.Start() {
-			continue
-		}
-		p.claim(v, project, folder)
 	}
 }
 
-func (p *pull) limits(v *Verdict, folder string) []Rule {
-	return []Rule{p.lane(v), p.folder(folder), p.machine()}
+// folderOf is where an agent would work.
+func (p *pull) folderOf(v *Verdict) string {
+	if v.resumes() {
+		return v.over.Folder
+	}
+	return p.w.Set.Projects[projectOf(v.Card, v.Board, p.w)].Folder
+}
+
+func (p *pull) limits(v *Verdict) {
+	v.Rules = append(v.Rules, p.lane(v), p.folder(p.folderOf(v)), p.machine())
 }
 
 func (p *pull) lane(v *Verdict) Rule {
@@ -88,7 +90,7 @@ func (p *pull) lane(v *Verdict) Rule {
 	if lane == nil || lane.Limit == 0 || p.onBoard[v.Board.Path] < lane.Limit {
 		return pass(name)
 	}
-	return Rule{Name: name, Turn: true, Why: Reason{Text: fmt.Sprintf("%q has room for %d at work", lane.Title, lane.Limit)}}
+	return later(name, "lane %q has room for %d at work", lane.Title, lane.Limit)
 }
 
 func (p *pull) folder(folder string) Rule {
@@ -98,12 +100,12 @@ func (p *pull) folder(folder string) Rule {
 	}
 	for _, r := range p.running {
 		if nested(folder, r.Folder) {
-			return Rule{Name: name, Turn: true, Why: Reason{Text: fmt.Sprintf("%q is %s there", r.Card.Title, r.Status())}}
+			return later(name, "waits for the folder: %q is %s there", r.Card.Title, r.Status())
 		}
 	}
 	for _, c := range p.claims {
 		if nested(folder, c.Folder) {
-			return Rule{Name: name, Turn: true, Why: Reason{Text: fmt.Sprintf("%q goes first", c.Card.Title)}}
+			return later(name, "waits for the folder: %q goes first", c.Card.Title)
 		}
 	}
 	return pass(name)
@@ -112,19 +114,23 @@ func (p *pull) folder(folder string) Rule {
 func (p *pull) machine() Rule {
 	const name = "room on this machine"
 	if n := p.w.Set.MaxRunning; n > 0 && len(p.running)+len(p.claims) >= n {
-		return Rule{Name: name, Turn: true, Why: Reason{Text: fmt.Sprintf("max_running: %d", n)}}
+		return later(name, "waits for room on this machine: max_running is %d", n)
 	}
 	return pass(name)
 }
 
-func (p *pull) claim(v *Verdict, project, folder string) {
+func (p *pull) start(v *Verdict) {
 	p.onBoard[v.Board.Path]++
-	p.claims = append(p.claims, Action{
-		Do: DoClaim, Board: v.Board.Path, Agent: v.Card.Agents[0], Project: project, Folder: folder, By: "board",
-		Card: cardOf(v.Board, v.Lane, v.Card),
-	})
-}
-
-func cardOf(b *board.Board, lane *board.Lane, c *board.Card) Card {
-	return Card{Board: b.Path, Lane: lane.Title, Line: c.Line, Key: c.Key, Title: c.Title, Lines: c.Lines}
+	c := v.Card
+	a := Action{
+		Do: DoClaim, By: "board", Board: v.Board.Path, Agent: v.agent(), Project: projectOf(c, v.Board, p.w), Folder: p.folderOf(v),
+		Card: Card{Board: v.Board.Path, Lane: v.Lane.Title, Line: c.Line, Key: c.Key, Title: c.Title, Lines: c.Lines},
+	}
+	switch r := v.over; {
+	case v.resumes():
+		a.Do, a.Run, a.By, a.Lines = DoResume, r.ID, ByMoved, added(r, c)
+	case r != nil:
+		a.Earlier = &Earlier{Run: r.ID, Agent: r.Agent, Answer: r.Answer, Wrote: r.Wrote}
+	}
+	p.claims = append(p.claims, a)
 }

@@ -1,102 +1,114 @@
 package dispatch
 
-import "deckhand/board"
+import (
+	"slices"
+
+	"deckhand/board"
+)
 
 // Reconcile compares what is with what should be.
 func Reconcile(w World) Decision {
-	mem := w.Memory.look(&w)
-	d := Decision{Memory: mem}
-	find := newFinder(&w)
-	open(&w, &d)
-	newKeep(&w, find, &d).runs()
-	judge := newJudge(&w, find, d.Memory)
-	for i := range w.Boards {
-		seen := &w.Boards[i]
-		if w.Set.AddLanes && w.Set.Held.Text == "" && wantsLanes(seen) {
-			d.Actions = append(d.Actions, Action{Do: DoAddLanes, Board: seen.Board.Path})
-		}
-		for lane, card := range seen.Board.All() {
-			if lane.Role != board.Ready || !card.Open() || claimed(judge, card) {
-				continue
-			}
-			if v := judge.card(seen, lane, card); v.Asks {
-				d.Cards = append(d.Cards, v)
-			}
-		}
-	}
-	pull := newPull(&w, find)
-	pull.take(d.Cards)
-	d.Actions = append(d.Actions, pull.claims...)
-	for _, v := range d.Cards {
-		d.settle(v, &w)
-	}
+	d, _ := decide(&w)
 	return d
 }
 
 // Judge says of one card what every rule says, whether it asks for an agent or not.
 func Judge(w World, path string, line int) (Verdict, bool) {
-	mem := w.Memory.look(&w)
-	find := newFinder(&w)
-	j := newJudge(&w, find, mem)
-	for i := range w.Boards {
-		seen := &w.Boards[i]
-		if seen.Board.Path != path {
+	d, k := decide(&w)
+	seen := k.find.seen[path]
+	if seen == nil {
+		return Verdict{}, false
+	}
+	for lane, card := range seen.Board.All() {
+		if card.Line != line {
 			continue
 		}
-		for lane, card := range seen.Board.All() {
-			if card.Line != line {
-				continue
+		for _, v := range d.Cards {
+			if v.Card == card {
+				return v, true
 			}
-			v := j.card(seen, lane, card)
-			folder := w.Set.Projects[projectOf(card, seen.Board, &w)].Folder
-			v.Rules = append(v.Rules, newPull(&w, find).limits(&v, folder)...)
-			return v, true
 		}
+		v := k.judge.card(seen, lane, card)
+		newPull(&w, k.where).limits(&v)
+		return v, true
 	}
 	return Verdict{}, false
 }
 
+func decide(w *World) (Decision, *keep) {
+	d := Decision{Memory: w.Memory.look(w)}
+	open(w, &d)
+	find := newFinder(w, d.Memory)
+	k := &keep{
+		w: w, find: find, d: &d, judge: &judge{w: w, find: find, mem: &d.Memory},
+		at: map[*board.Card]*Run{}, where: map[string]string{},
+	}
+	k.runs()
+	for i := range w.Boards {
+		k.asking(&w.Boards[i])
+	}
+	pull := newPull(w, k.where)
+	pull.take(d.Cards)
+	d.Actions = append(d.Actions, pull.claims...)
+	for i := range d.Cards {
+		d.waits(&d.Cards[i], w)
+	}
+	return d, k
+}
+
+// asking judges the cards of a board that ask for an agent: those in ready
+// lanes that no run has, and those of stopped runs that are back at work.
+func (k *keep) asking(seen *Seen) {
+	spots := k.find.index(seen).asks
+	asked := slices.ContainsFunc(spots, func(s spot) bool { return len(s.card.Agents) > 0 })
+	if k.w.Set.AddLanes && k.w.Set.Held.Text == "" && asked && seen.blind() == "" && seen.Board.Problem == "" && len(seen.Board.Missing()) > 0 {
+		k.do(Action{Do: DoAddLanes, Board: seen.Board.Path})
+	}
+	for _, s := range spots {
+		if k.at[s.card] == nil {
+			k.d.Cards = append(k.d.Cards, k.judge.card(seen, s.lane, s.card))
+		}
+	}
+	for _, p := range k.back {
+		if p.seen == seen {
+			k.d.Cards = append(k.d.Cards, k.judge.card(seen, p.lane, p.card))
+		}
+	}
+}
+
 // open ends the pause after a start: sync catches up, so nothing starts until
-// every board was quiet for settle.
+// every board was quiet for settle. A file from the future counts as changed
+// at the start.
 func open(w *World, d *Decision) {
 	if d.Memory.Open {
 		return
 	}
 	quiet := w.Now
-	for _, s := range w.Boards {
-		if at := s.Changed.Add(w.Set.Settle); at.After(quiet) {
+	for i := range w.Boards {
+		changed := w.Boards[i].Changed
+		if changed.After(w.Now) {
+			changed = d.Memory.Start
+		}
+		if at := changed.Add(w.Set.Settle); at.After(quiet) {
 			quiet = at
 		}
 	}
-	if !quiet.After(w.Now) {
-		d.Memory.Open = true
+	if quiet.After(w.Now) {
+		d.wake(quiet)
 		return
 	}
-	d.wake(quiet)
+	d.Memory.Open = true
 }
 
-func wantsLanes(s *Seen) bool {
-	if s.Gone != "" || s.Board.Inactive != "" || len(s.Board.Missing()) == 0 {
-		return false
-	}
-	for lane, c := range s.Board.All() {
-		if lane.Role == board.Ready && c.Open() && len(c.Agents) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// claimed reports whether the card belongs to a run that is not over.
-func claimed(j *judge, c *board.Card) bool {
-	r := j.runs[runOf(c)]
-	return r != nil && r.Live()
-}
-
-func (d *Decision) settle(v Verdict, w *World) {
+// waits sees to it that a card is looked at again when its time has come.
+func (d *Decision) waits(v *Verdict, w *World) {
 	for _, r := range v.Rules {
-		if !r.OK && r.Name == "nobody is typing" {
-			d.wake(d.Memory.Cards[CardID{v.Board.Path, v.Card.Key}].settled(w.Set))
+		switch {
+		case r.OK:
+		case r.Name == ruleQuiet:
+			d.wake(d.Memory.boards[v.Board.Path].cards[v.Card.Key].settled(&w.Set))
+		case r.Name == ruleBudget:
+			d.wake(midnight(w.Now, 1))
 		}
 	}
 }

@@ -23,33 +23,50 @@ const (
 	StepInterrupt Step = "interrupt" // the keeper died: sweep, and say so
 )
 
-// Recover is the table of runs.md: what to do with a run at a start, from its
-// log, its latest life, and whether its claim stands on a board. Rows about the
-// card itself (ticked, moved, gone) are Reconcile's, as if it had happened now.
+// Recover is the table: what to do with a run at a start, from its log, its
+// latest life, and whether its claim stands on a board. Rows about the card
+// itself (ticked, moved, gone) are Reconcile's, as if it had happened now.
+//
+//	log's last          has out  lock  exit  claim    then
+//	released            any      any   any   any      nothing
+//	over                any      free  any   any      nothing
+//	any                 no       held  –     any      wait
+//	stopping            yes      held  –     any      go on stopping
+//	any other           yes      held  –     any      attach
+//	claimed, no life    no       free  –     no       forget the claim
+//	claimed, any other  no       free  –     any      start, if the rules still hold
+//	any                 yes      free  yes   any      read the rest
+//	finished            yes      free  no    any      read the rest: its turn was over
+//	any other           yes      free  no    any      interrupted
+//	any other           no       free  –     any      interrupted: its capture is gone
 func Recover(r *Run, life Life, claimOnBoard bool) Step {
 	switch {
 	case r.Phase == PhaseReleased, r.Phase == PhaseOver && !life.Held:
 		return StepNone
-	case life.Held && !life.HasOut:
-		return StepWait
-	case life.Held && r.Phase == PhaseStopping:
-		return StepStop
 	case life.Held:
-		return StepAttach
-	case r.Phase == PhaseClaimed && r.Life < life.N && life.HasOut, r.Phase != PhaseClaimed && life.HasOut:
-		return finishedLife(life)
-	case r.Phase == PhaseClaimed && claimOnBoard:
-		return StepStart
-	case r.Phase == PhaseClaimed && r.Life == 0:
+		return heldLife(r, life)
+	case r.Phase != PhaseClaimed:
+		return freeLife(r, life)
+	case life.HasOut && r.Life < life.N: // its start was not logged any more
+		return freeLife(r, life)
+	case r.Life == 0 && !claimOnBoard:
 		return StepForget
-	case r.Phase == PhaseClaimed:
-		return StepStart
 	}
-	return StepInterrupt // started, by its log, and its capture is gone
+	return StepStart
 }
 
-func finishedLife(life Life) Step {
-	if life.Exit {
+func heldLife(r *Run, life Life) Step {
+	switch {
+	case !life.HasOut:
+		return StepWait
+	case r.Phase == PhaseStopping:
+		return StepStop
+	}
+	return StepAttach
+}
+
+func freeLife(r *Run, life Life) Step {
+	if life.HasOut && (life.Exit || r.Phase == PhaseEnding) {
 		return StepRead
 	}
 	return StepInterrupt

@@ -9,77 +9,90 @@ import (
 )
 
 // judge says of every card that asks for an agent whether it may start. The
-// rules that need the others' turn (limits) are added by pull.
+// rules about whose turn it is (limits) are added by pull.
 type judge struct {
 	w      *World
 	find   *finder
-	mem    Memory
-	latest map[CardID]*Run // newest run of a card by board and first line
-	runs   map[string]*Run
+	mem    *Memory
+	titles map[string][]place // cards by title and first line, made when an after: asks for it
+	blocks map[string][]place // the same by block id
 }
 
-func newJudge(w *World, find *finder, mem Memory) *judge {
-	j := &judge{w: w, find: find, mem: mem, latest: map[CardID]*Run{}, runs: make(map[string]*Run, len(w.Runs))}
-	for _, r := range w.Runs {
-		j.runs[r.ID] = r
-		if r.Phase != PhaseReleased {
-			j.latest[CardID{r.Board, r.Card.Key}] = r
-			j.latest[CardID{r.Card.Board, r.Card.Key}] = r
-		}
-	}
-	return j
-}
+// Names of rules that are looked for by others.
+const (
+	ruleQuiet  = "nobody is typing"
+	ruleBudget = "the day's budget"
+)
 
 // card applies every rule that concerns the card alone.
 func (j *judge) card(seen *Seen, lane *board.Lane, c *board.Card) Verdict {
-	v := Verdict{Board: seen.Board, Lane: lane, Card: c}
-	v.Asks = c.Open() && lane.Role == board.Ready && (len(c.Agents) > 0 || c.NoteAgent != "")
-	v.Run = runOf(c)
-	id := CardID{seen.Board.Path, c.Key}
-	forced := j.w.Set.Forced[id]
-	for _, rule := range []func(*Seen, *board.Lane, *board.Card) Rule{
-		j.open, j.ready, j.agent, j.active, j.lanes, j.folder, j.project, j.unique, j.equal, j.ran, j.after, j.budget,
-	} {
-		v.Rules = append(v.Rules, rule(seen, lane, c))
-	}
-	v.Rules = append(v.Rules, j.before(id, c, forced), j.settled(id, forced), j.started())
+	v := Verdict{Board: seen.Board, Lane: lane, Card: c, Run: runOf(c), seen: seen}
+	again := j.again(&v)
+	v.Asks = c.Open() && (len(c.Agents) > 0 || c.NoteAgent != "") && (lane.Role == board.Ready || j.returned(&v))
+	v.Rules = append(v.Rules,
+		j.open(c), j.ready(&v), j.agent(c), j.active(seen), j.lanes(seen), j.folder(), j.project(&v),
+		j.unique(&v), j.equal(&v), again, j.after(seen, lane, c), j.budget(), j.before(&v), j.settled(&v), j.started(),
+	)
 	return v
 }
 
+// returned reports whether the card of a stopped run is back in the working lane.
+func (j *judge) returned(v *Verdict) bool {
+	return v.over != nil && v.Lane.Role == board.Working
+}
+
+func (v *Verdict) id() CardID { return CardID{v.Board.Path, v.Card.Key} }
+
+// sight is what is remembered of the card.
+func (j *judge) sight(v *Verdict) Sight { return j.mem.boards[v.Board.Path].cards[v.Card.Key] }
+
+func (j *judge) forced(v *Verdict) bool { return j.w.Set.Forced[v.id()] }
+
 func pass(name string) Rule { return Rule{Name: name, OK: true} }
 
+// fail is a reason that a person has to do something about.
 func fail(name, hint, format string, args ...any) Rule {
 	return Rule{Name: name, Why: Reason{fmt.Sprintf(format, args...), hint}}
 }
 
-func (j *judge) open(_ *Seen, _ *board.Lane, c *board.Card) Rule {
-	if c.Open() {
-		return pass("open")
-	}
-	return fail("open", "", "its box holds %q", c.Box)
+// later is a reason that goes away by itself, or with another card.
+func later(name, format string, args ...any) Rule {
+	return Rule{Name: name, Turn: true, Why: Reason{Text: fmt.Sprintf(format, args...)}}
 }
 
-func (j *judge) ready(seen *Seen, lane *board.Lane, _ *board.Card) Rule {
-	if lane.Role == board.Ready {
-		return pass("in a ready lane")
+func (j *judge) open(c *board.Card) Rule {
+	const name = "open"
+	switch {
+	case c.Open():
+		return pass(name)
+	case c.Ticked():
+		return fail(name, "", "it is ticked")
+	}
+	return fail(name, "", "its box holds %q, and only an empty one is open", c.Box)
+}
+
+func (j *judge) ready(v *Verdict) Rule {
+	const name = "in a ready lane"
+	if v.Lane.Role == board.Ready || j.returned(v) {
+		return pass(name)
 	}
 	var names []string
-	for _, l := range seen.Board.Lanes {
+	for _, l := range v.Board.Lanes {
 		if l.Role == board.Ready {
 			names = append(names, l.Title)
 		}
 	}
 	if len(names) == 0 {
-		return fail("in a ready lane", "", "the board has no ready lane (lanes: in deckhand.yaml names them)")
+		return fail(name, "", "no lane of the board is a ready lane; lanes: in deckhand.yaml says which are")
 	}
-	return fail("in a ready lane", "", "lane %q starts nothing; ready: %s", lane.Title, strings.Join(names, ", "))
+	return fail(name, "", "nothing starts in lane %q; the ready lanes are: %s", v.Lane.Title, strings.Join(names, ", "))
 }
 
-func (j *judge) agent(_ *Seen, _ *board.Lane, c *board.Card) Rule {
+func (j *judge) agent(c *board.Card) Rule {
 	const name = "one agent that is ready"
 	switch {
 	case len(c.Agents) > 1:
-		return fail(name, "", "it names two agents: @%s", strings.Join(c.Agents, ", @"))
+		return fail(name, "", "it names %d agents: @%s", len(c.Agents), strings.Join(c.Agents, ", @"))
 	case len(c.Agents) == 0 && c.NoteAgent != "":
 		return fail(name, "", "@%s stands only in the note: name it in the first line", c.NoteAgent)
 	case len(c.Agents) == 0 && len(c.Unknown) > 0:
@@ -88,23 +101,26 @@ func (j *judge) agent(_ *Seen, _ *board.Lane, c *board.Card) Rule {
 		return fail(name, "", "it names no agent")
 	}
 	a, ok := j.w.Set.Agents[c.Agents[0]]
-	if !ok {
+	switch {
+	case !ok:
 		return fail(name, "deckhand agents", "no agent is called @%s", c.Agents[0])
+	case a.Pending:
+		return later(name, "@%s is being looked at", c.Agents[0])
 	}
-	return Rule{Name: name, OK: a.Ready, Why: a.Why, Turn: a.Pending}
+	return Rule{Name: name, OK: a.Ready, Why: a.Why}
 }
 
-func (j *judge) active(seen *Seen, _ *board.Lane, _ *board.Card) Rule {
+func (j *judge) active(seen *Seen) Rule {
 	const name = "the board can be read and written"
-	for _, why := range []string{seen.Gone, seen.Board.Inactive, seen.Board.Problem} {
+	for _, why := range [...]string{seen.Gone, seen.Board.Inactive, seen.Board.Problem} {
 		if why != "" {
-			return fail(name, "", "%s", why)
+			return fail(name, "", "%s: %s", seen.Board.Path, why)
 		}
 	}
 	return pass(name)
 }
 
-func (j *judge) lanes(seen *Seen, _ *board.Lane, _ *board.Card) Rule {
+func (j *judge) lanes(seen *Seen) Rule {
 	const name = "the board has a working and a review lane"
 	missing := seen.Board.Missing()
 	if len(missing) == 0 {
@@ -117,163 +133,117 @@ func (j *judge) lanes(seen *Seen, _ *board.Lane, _ *board.Card) Rule {
 	return fail(name, fmt.Sprintf("deckhand lanes add %q", seen.Board.Path), "the board has no %s lane", strings.Join(words, " and no "))
 }
 
-func (j *judge) folder(*Seen, *board.Lane, *board.Card) Rule {
+func (j *judge) folder() Rule {
 	return Rule{Name: "the work folder is trusted on this machine", OK: j.w.Set.Held.Text == "", Why: j.w.Set.Held}
 }
 
-func (j *judge) project(seen *Seen, _ *board.Lane, c *board.Card) Rule {
+func (j *judge) project(v *Verdict) Rule {
 	const name = "a registered project"
-	project := projectOf(c, seen.Board, j.w)
+	project := projectOf(v.Card, v.Board, j.w)
 	if project == "" {
-		return fail(name, fmt.Sprintf("deckhand project add NAME FOLDER --board %q", seen.Board.Path), "the board names no project")
+		return fail(name, fmt.Sprintf("deckhand project add NAME FOLDER --board %q", v.Board.Path), "neither the card nor its board names a project")
 	}
 	p, ok := j.w.Set.Projects[project]
-	if !ok {
+	switch {
+	case !ok:
 		return fail(name, fmt.Sprintf("deckhand project add %s FOLDER", project), "project %q is not registered", project)
+	case p.Why.Text != "":
+		return Rule{Name: name, Why: p.Why}
+	case v.resumes() && project != v.over.Project:
+		return fail(name, "", "it ran in project %q and cannot go on in project %q", v.over.Project, project)
+	case v.resumes() && p.Folder != v.over.Folder:
+		return fail(name, "", "it ran in %s and project %q is another folder now", v.over.Folder, project)
 	}
-	return Rule{Name: name, OK: p.Why.Text == "", Why: p.Why}
+	return pass(name)
 }
 
-func (j *judge) unique(seen *Seen, _ *board.Lane, c *board.Card) Rule {
+// resumes reports whether a start would be another turn of the card's own run.
+func (v *Verdict) resumes() bool { return v.over != nil && v.over.Agent == v.agent() }
+
+func (v *Verdict) agent() string {
+	if len(v.Card.Agents) != 1 {
+		return ""
+	}
+	return v.Card.Agents[0]
+}
+
+func (j *judge) unique(v *Verdict) Rule {
 	const name = "its first line is the only one of its kind"
-	same := j.find.byKey[CardID{seen.Board.Path, c.Key}]
-	if len(same) <= 1 {
+	same := j.find.open(v.Board.Path, v.Card.Key)
+	if len(same) <= 1 || v.over != nil { // a card that has run is known by its item
 		return pass(name)
 	}
-	return fail(name, "make the titles differ", "%d cards read %q: lines %s", len(same), c.Title, linesOf(same))
+	var lines []string
+	for _, p := range same {
+		lines = append(lines, fmt.Sprint(p.card.Line))
+	}
+	return fail(name, "make the titles differ", "%d cards read %q: lines %s", len(same), v.Card.Title, strings.Join(lines, ", "))
 }
 
-func (j *judge) equal(seen *Seen, _ *board.Lane, c *board.Card) Rule {
+func (j *judge) equal(v *Verdict) Rule {
 	const name = "no other board has the same card"
-	if len(c.Agents) == 0 {
+	if len(v.Card.Agents) == 0 || v.over != nil {
 		return pass(name)
 	}
-	for _, p := range j.find.equal[equalKey(c, seen.Board, j.w)] {
-		if p.seen != seen && p.seen.Board.Inactive == "" && p.seen.Gone == "" {
-			return fail(name, "make the titles differ", "the same card stands at %s", p.at())
-		}
+	if p, ok := j.find.equal(v.seen, v.Card); ok {
+		return fail(name, "make the titles differ", "the same card stands at %s:%d and %s", v.Board.Path, v.Card.Line, p.at())
 	}
 	return pass(name)
 }
 
-func linesOf(places []place) string {
-	var words []string
-	for _, p := range places {
-		words = append(words, fmt.Sprint(p.card.Line))
-	}
-	return strings.Join(words, ", ")
-}
-
-// ran holds a card that has run: it starts again only by a person's word, and
-// one whose status item is gone may be an old copy.
-func (j *judge) ran(seen *Seen, _ *board.Lane, c *board.Card) Rule {
-	const name = "it has not run before"
-	if c.Status != nil {
-		r, known := j.runs[runOf(c)]
-		switch {
-		case !known:
-			return fail(name, "", "its run is not known on this machine")
-		case r.Live():
-			return fail(name, "", "its run is not over")
-		}
-		return fail(name, "deckhand retry "+r.ID, "it has run, and nothing was added since")
-	}
-	r := j.latest[CardID{seen.Board.Path, c.Key}]
-	if r == nil || j.w.Set.Forced[CardID{seen.Board.Path, c.Key}] {
-		return pass(name)
-	}
-	if len(j.find.byRun[r.ID]) > 0 {
-		return pass(name) // the run's own card is elsewhere: this one is new
-	}
-	if r.Live() {
-		return fail(name, "", "its run is not over")
-	}
-	return fail(name, fmt.Sprintf("deckhand run %q", c.Title), "ran on %s, its line is gone: an old copy may have been saved", r.Claimed.Format("2 January"))
-}
-
-// after holds a card until the cards it names are done. A target is a card's
-// block id or its first line, on this board or (`Board#^id`) another.
-func (j *judge) after(seen *Seen, _ *board.Lane, c *board.Card) Rule {
-	const name = "what it waits for is done"
-	for _, target := range c.After {
-		found, done := j.target(seen, target)
-		switch {
-		case !found:
-			return fail(name, "", "after: no card reads %q", target)
-		case !done:
-			return Rule{Name: name, Why: Reason{Text: fmt.Sprintf("after %q, which is not done", target)}, Turn: true}
-		}
-	}
-	return pass(name)
-}
-
-func (j *judge) target(seen *Seen, target string) (found, done bool) {
-	file, part, cut := strings.Cut(target, "#")
-	if !cut {
-		file, part = "", target
-	}
-	part = strings.TrimPrefix(strings.TrimSpace(part), "^")
-	for i := range j.w.Boards {
-		s := &j.w.Boards[i]
-		if file == "" && s != seen || file != "" && !names(s.Board.Path, file) {
-			continue
-		}
-		for lane, card := range s.Board.All() {
-			if card.BlockID == part || strings.EqualFold(card.Key, part) || strings.EqualFold(card.Title, part) {
-				return true, card.Ticked() || lane.Role == board.Done
-			}
-		}
-	}
-	return false, false
-}
-
-// names reports whether a link's file part means this path.
-func names(path, file string) bool {
-	path, file = strings.TrimSuffix(path, ".md"), strings.TrimSuffix(file, ".md")
-	return strings.EqualFold(path, file) || strings.HasSuffix(strings.ToLower(path), "/"+strings.ToLower(file))
-}
-
-func (j *judge) budget(*Seen, *board.Lane, *board.Card) Rule {
-	const name = "the day's budget"
+func (j *judge) budget() Rule {
 	day := j.w.Set.Day
 	if day <= 0 {
-		return pass(name)
+		return pass(ruleBudget)
 	}
 	if spent := Spent(j.w.Runs, j.w.Now); spent >= day {
-		return fail(name, "day: in config.yaml sets it", "the day's budget of %.2f USD is spent (%.2f)", day, spent)
+		return fail(ruleBudget, "", "the day's budget of %s is spent (%s); day: in config.yaml sets it", Money(day), Money(spent))
 	}
-	return pass(name)
+	return pass(ruleBudget)
 }
 
-// Spent is what the runs of the day of now have cost, by the agents' own figures.
+// Spent is what the runs have cost on the day of now, by the agents' own figures.
 func Spent(runs []*Run, now time.Time) float64 {
-	y, m, d := now.Date()
-	midnight := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+	from := midnight(now, 0)
 	sum := 0.0
 	for _, r := range runs {
-		if r.Cost != nil && !r.Turn.Before(midnight) {
-			sum += *r.Cost
+		for _, s := range r.Spends {
+			if !s.At.Before(from) {
+				sum += s.USD
+			}
 		}
 	}
 	return sum
 }
 
-func (j *judge) before(id CardID, c *board.Card, forced bool) Rule {
-	const name = "it is newer than the grants"
-	was, marked := j.w.Set.Before[id]
-	if !marked || forced || was.Hash != Hash(c) || was.Lane != j.mem.Cards[id].Lane {
-		return pass(name)
-	}
-	return fail(name, fmt.Sprintf("deckhand run %q", c.Title), "was here before; edit or move it, or deckhand run")
+// midnight begins the day that is some days after that of now.
+func midnight(now time.Time, days int) time.Time {
+	y, m, d := now.Date()
+	return time.Date(y, m, d+days, 0, 0, 0, 0, now.Location())
 }
 
-func (j *judge) settled(id CardID, forced bool) Rule {
-	const name = "nobody is typing"
-	at := j.mem.Cards[id].settled(j.w.Set)
-	if forced || j.w.Set.Once || !j.w.Now.Before(at) {
+func (j *judge) before(v *Verdict) Rule {
+	const name = "it is newer than the grants"
+	was, marked := j.w.Set.Before[v.id()]
+	if !marked || j.forced(v) || was.Hash != Hash(v.Card) || was.Lane != v.Lane.Title {
 		return pass(name)
 	}
-	return Rule{Name: name, Why: Reason{Text: "changed a moment ago"}, Turn: true}
+	return fail(name, fmt.Sprintf("deckhand run %q", v.Card.Title), "was here before; edit or move it, or deckhand run")
+}
+
+func (j *judge) settled(v *Verdict) Rule {
+	at := j.sight(v).settled(&j.w.Set)
+	if j.forced(v) || j.w.Set.Once || !j.w.Now.Before(at) {
+		return pass(ruleQuiet)
+	}
+	return later(ruleQuiet, "%s in %s", v.starts(), seconds(at.Sub(j.w.Now)))
+}
+
+func (v *Verdict) starts() string {
+	if v.resumes() {
+		return "goes on"
+	}
+	return "starts"
 }
 
 func (j *judge) started() Rule {
@@ -281,5 +251,13 @@ func (j *judge) started() Rule {
 	if j.mem.Open || j.w.Set.Once {
 		return pass(name)
 	}
-	return Rule{Name: name, Why: Reason{Text: "deckhand has just started"}, Turn: true}
+	return later(name, "deckhand has just started, and waits until the boards are quiet")
+}
+
+// seconds is a time to wait, in whole seconds and never too short.
+func seconds(d time.Duration) string {
+	if whole := d.Truncate(time.Second); whole < d {
+		d = whole + time.Second
+	}
+	return Short(d)
 }

@@ -32,6 +32,14 @@ const (
 // again when somebody's old copy undid it. Then it is only reported.
 const MaxTries = 3
 
+// Ways to stop a run with the card itself: it stays where the person put it,
+// and goes on when it is back in the working lane.
+const (
+	ByMoved    = "moved"
+	ByTicked   = "ticked"
+	ByArchived = "archived"
+)
+
 // Run is what the entries of one log add up to.
 type Run struct {
 	ID      string
@@ -42,9 +50,10 @@ type Run struct {
 	Card    Card
 	Chat    string // path of the chat file
 	Phase   Phase
-	Outcome string // when the phase is ending or over
-	Reason  string // one sentence for people
-	By      string // who stopped it: command, moved, ticked, gone, limit
+	Outcome string   // when the phase is ending or over
+	Reason  string   // one sentence for people
+	By      string   // who stopped it: command, moved, ticked, archived, gone, limit
+	Earlier *Earlier // the run of another agent that it takes the place of
 	Asks    []Ask
 	Life    int // of the latest turn; 0: none was started
 	Session string
@@ -52,18 +61,23 @@ type Run struct {
 	Extra   []string // lines a person added for the turn that comes
 	Prompt  string   // resumed: the text to send
 
-	Claimed time.Time
-	Turn    time.Time // begin of the latest turn
-	Ended   time.Time // when it was over; zero while it is open
-	Tokens  int64
-	Cost    *float64 // nil: unknown
+	Claimed  time.Time
+	Turn     time.Time // begin of the latest turn
+	Ended    time.Time // when it was over; zero while it is open
+	Stopping time.Time // when it was begun to be stopped
+	Tokens   int64
+	Cost     *float64 // nil: unknown
+	Spends   []Spend  // what Cost is made of
 
-	Want   Shows    // what its card is to show, as last announced
-	Wrote  []string // every line of ours that may stand on the card: an old copy can bring back any of them
-	Board  string   // where it was shown last
-	Lines  []string // the person's lines when the card was shown last: what is new since is theirs
-	Tries  int      // announcements of the present transition
-	InSync bool     // the last announcement is done
+	Want   Shows     // what its card is to show, as last announced
+	Wrote  []string  // every line of ours that may stand on the card: an old copy can bring back any of them
+	Board  string    // where it was shown last
+	Lane   string    // and in which lane
+	Key    string    // and its first line then
+	Shown  time.Time // and when
+	Lines  []string  // the person's lines when the present transition was shown first: what is new since is theirs
+	Tries  int       // how often the present transition was written
+	InSync bool      // the last announcement is done
 
 	LastID   string    // of the newest entry
 	LastTime time.Time // of the newest entry
@@ -80,6 +94,16 @@ type Shows struct {
 	Lines []string
 }
 
+func (s Shows) equal(o Shows) bool {
+	return s.Word == o.Word && s.To == o.To && slices.Equal(s.Lines, o.Lines)
+}
+
+// Spend is what one life cost, in USD.
+type Spend struct {
+	At  time.Time
+	USD float64
+}
+
 // Live reports whether the run has, or is about to have, a process.
 func (r *Run) Live() bool {
 	return r.Phase != PhaseOver && r.Phase != PhaseReleased
@@ -88,163 +112,6 @@ func (r *Run) Live() bool {
 // Open reports whether the run's turn is not over.
 func (r *Run) Open() bool {
 	return r.Live() && r.Phase != PhaseEnding
-}
-
-// Fold adds up the entries of one run's log, in order. Entries of an unknown
-// kind change nothing. It returns nil when no claim is among them.
-func Fold(entries []Entry) *Run {
-	var r *Run
-	for _, e := range entries {
-		if e.Kind == Claimed && r == nil {
-			r = &Run{ID: e.Run}
-		}
-		if r != nil {
-			r.Apply(e)
-		}
-	}
-	return r
-}
-
-// Apply adds one entry.
-func (r *Run) Apply(e Entry) {
-	r.LastID, r.LastTime = e.ID, e.Time
-	if f := apply[e.Kind]; f != nil {
-		f(r, e)
-	}
-}
-
-// apply says what each kind of entry does to a run.
-var apply = map[Kind]func(*Run, Entry){
-	Claimed: func(r *Run, e Entry) {
-		r.Agent, r.Project, r.Folder, r.Nonce, r.Chat = e.Agent, e.Project, e.Folder, e.Nonce, e.Chat
-		r.Card, r.Board, r.Lines = *e.Card, e.Card.Board, e.Card.Lines
-		r.Claimed, r.Turn = e.Time, e.Time
-		r.Phase = PhaseClaimed
-	},
-	Released: func(r *Run, e Entry) { r.Phase, r.Reason, r.Ended = PhaseReleased, e.Reason, e.Time },
-	Show: func(r *Run, e Entry) {
-		if e.Word != r.Want.Word || e.To != r.Want.To {
-			r.Tries = 0
-		}
-		r.Tries++
-		r.wrote(e.Lines)
-		r.Want = Shows{Word: e.Word, To: e.To, Lines: e.Lines}
-		r.InSync = false
-	},
-	Shown: func(r *Run, e Entry) {
-		r.InSync = true
-		if e.Board != "" {
-			r.Board = e.Board
-		}
-		if e.Card != nil {
-			r.Lines = e.Card.Lines
-		}
-	},
-	Started: func(r *Run, e Entry) {
-		r.Life, r.Turn = e.Life, e.Time
-		if r.Phase == PhaseClaimed { // a stop can come while it is being started
-			r.Phase = PhaseWorking
-		}
-	},
-	Bound:   func(r *Run, e Entry) { r.Session = e.Session },
-	Asked:   (*Run).asked,
-	AskGone: (*Run).askGone,
-	Stopping: func(r *Run, e Entry) {
-		if r.Live() {
-			r.Phase, r.By, r.Reason = PhaseStopping, e.By, e.Reason
-		}
-	},
-	Finished: (*Run).finished,
-	Ended:    (*Run).ended,
-	Interrupted: func(r *Run, e Entry) {
-		r.add(e)
-		r.over(e, Broken, e.Reason)
-	},
-	Resumed: func(r *Run, e Entry) {
-		r.Phase, r.Outcome, r.Reason, r.By, r.Ended = PhaseClaimed, "", "", "", time.Time{}
-		r.Extra, r.Prompt, r.Turn = e.Lines, e.Text, e.Time
-		r.Asks = nil
-	},
-	Accepted: func(r *Run, e Entry) { r.Outcome = Accept },
-	Chat: func(r *Run, e Entry) {
-		if e.Life != r.ChatLife {
-			r.ChatLife, r.ChatSeq = e.Life, -1
-		}
-		r.ChatOpen, r.ChatFrom, r.ChatSeq = true, r.ChatSeq, e.Seq
-	},
-	Chatted: func(r *Run, e Entry) { r.ChatOpen = false },
-}
-
-func (r *Run) wrote(lines []string) {
-	r.Wrote = slices.Clone(r.Wrote)
-	for _, l := range lines {
-		if !slices.Contains(r.Wrote, l) {
-			r.Wrote = append(r.Wrote, l)
-		}
-	}
-}
-
-func (r *Run) asked(e Entry) {
-	if slices.ContainsFunc(r.Asks, func(a Ask) bool { return a.ID == e.Ask.ID }) {
-		return
-	}
-	ask := *e.Ask
-	ask.Since = e.Time
-	r.Asks = append(slices.Clone(r.Asks), ask)
-	if r.Phase == PhaseWorking {
-		r.Phase = PhaseWaiting
-	}
-}
-
-func (r *Run) askGone(e Entry) {
-	r.Asks = slices.DeleteFunc(slices.Clone(r.Asks), func(a Ask) bool { return a.ID == e.Ask.ID })
-	if len(r.Asks) == 0 && r.Phase == PhaseWaiting {
-		r.Phase = PhaseWorking
-	}
-}
-
-// finished is the end of a turn. A turn that was being stopped stays stopped,
-// whatever the agent says of its end.
-func (r *Run) finished(e Entry) {
-	r.add(e)
-	r.Answer = e.Text
-	r.Asks = nil
-	if r.Phase == PhaseStopping {
-		return
-	}
-	r.Phase, r.Outcome, r.Reason, r.Ended = PhaseEnding, e.Outcome, e.Reason, e.Time
-}
-
-// ended is the end of the process.
-func (r *Run) ended(e Entry) {
-	r.add(e)
-	switch r.Phase {
-	case PhaseEnding:
-		r.Phase = PhaseOver
-	case PhaseStopping:
-		outcome := Stopped
-		if r.By == "limit" {
-			outcome = Failed
-		}
-		r.over(e, outcome, r.Reason)
-	case PhaseClaimed, PhaseWorking, PhaseWaiting:
-		r.over(e, Failed, e.Reason)
-	}
-}
-
-func (r *Run) over(e Entry, outcome, reason string) {
-	r.Phase, r.Outcome, r.Reason, r.Ended, r.Asks = PhaseOver, outcome, reason, e.Time, nil
-}
-
-func (r *Run) add(e Entry) {
-	r.Tokens += e.Tokens
-	if e.Cost != nil {
-		sum := *e.Cost
-		if r.Cost != nil {
-			sum += *r.Cost
-		}
-		r.Cost = &sum
-	}
 }
 
 // Status is the word for --json: working, waiting, done, failed, stopped, interrupted.

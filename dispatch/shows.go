@@ -11,33 +11,40 @@ import (
 )
 
 // shows is the status item of a run and the role of the lane its card goes to.
-func shows(r *Run, set *Settings, boardPath string) (item board.Item, to string) {
+func shows(r *Run, set *Settings, b *board.Board) (item board.Item, to string) {
 	item = board.Item{
 		Run: strings.ToLower(r.ID), Agent: r.Agent, Word: r.Word(), Text: set.Text,
-		Link: Link(boardPath, r.Chat, "chat", set.Wiki),
+		Link: Link(b.Path, r.Chat, "chat", set.Wiki),
 	}
+	role := board.NoRole
 	switch item.Word {
 	case "works":
-		to = board.Working.String()
+		role = board.Working
 	case "asks":
-		item.Details = []string{r.Asks[0].Since.Format("15:04")}
-		item.Said = question(r.Asks[0])
+		role = board.Working
+		if len(r.Asks) > 0 {
+			item.Details = []string{r.Asks[0].Since.Format("15:04")}
+			item.Said = question(r.Asks[0])
+		}
 		item.Boxes = []string{"- `deckhand stop " + short(r) + "` ends it"}
 	case Review:
-		item.Details, item.Said, to = figures(r), lines(r.Answer), board.Review.String()
+		item.Details, item.Said, role = figures(r), lines(r.Answer), board.Review
 	case Accept:
 		item.Details = append([]string{r.Ended.Format("2 Jan")}, figures(r)[1:]...)
 	case Failed, Stopped, Broken:
 		item.Details = []string{r.Reason}
 		item.Boxes = []string{"- `deckhand retry " + short(r) + "` goes on in its session"}
 		if item.Word == Failed || r.By == "command" || r.By == "limit" {
-			to = board.Review.String()
+			role = board.Review
 		}
 	}
-	return item, to
+	if role == board.NoRole || b.Lane(role) == nil {
+		return item, "" // a board that a person moved the card to need not have such a lane
+	}
+	return item, role.String()
 }
 
-// short is enough of a run's id to type.
+// short is a run's id as it is typed.
 func short(r *Run) string { return strings.ToLower(r.ID) }
 
 func question(a Ask) []string {

@@ -58,7 +58,7 @@ type Was struct {
 // Agent is what is known of a configured agent.
 type Agent struct {
 	Ready   bool
-	Pending bool   // not known yet: it is being looked at
+	Pending bool   // not known yet: nothing starts, and no claim is taken back for it
 	Why     Reason // when it is not ready
 }
 

@@ -1,0 +1,236 @@
+package dispatch
+
+import (
+	"slices"
+	"time"
+)
+
+// Fold adds up the entries of one run's log, in order. Entries of an unknown
+// kind change nothing. It returns nil when no claim is among them.
+func Fold(entries []Entry) *Run {
+	var r *Run
+	for _, e := range entries {
+		if e.Kind == Claimed && r == nil {
+			r = &Run{ID: e.Run}
+		}
+		if r != nil {
+			r.Apply(e)
+		}
+	}
+	return r
+}
+
+// Apply adds one entry.
+func (r *Run) Apply(e Entry) {
+	r.LastID, r.LastTime = e.ID, e.Time
+	r.apply(e)
+}
+
+// apply says what each kind of entry does to a run. What an entry of this kind
+// should hold and does not is taken for empty.
+func (r *Run) apply(e Entry) {
+	switch e.Kind {
+	case Claimed:
+		r.claimed(e)
+	case Released:
+		r.Phase, r.Reason, r.Ended = PhaseReleased, e.Reason, e.Time
+	case Show:
+		r.show(e)
+	case Shown:
+		r.shown(e)
+	case Started:
+		r.started(e)
+	case Bound:
+		r.Session = e.Session
+	case Asked:
+		r.asked(e)
+	case AskGone:
+		r.askGone(e)
+	case Stopping:
+		if r.Live() {
+			r.Phase, r.By, r.Reason, r.Stopping = PhaseStopping, e.By, e.Reason, e.Time
+		}
+	case Accepted:
+		if !r.Open() {
+			r.Outcome = Accept
+		}
+	default:
+		r.applyMore(e)
+	}
+}
+
+func (r *Run) applyMore(e Entry) {
+	switch e.Kind {
+	case Finished:
+		r.finished(e)
+	case Ended:
+		r.ended(e)
+	case Interrupted:
+		r.interrupted(e)
+	case Resumed:
+		r.resumed(e)
+	case Chat:
+		if e.Life != r.ChatLife {
+			r.ChatLife, r.ChatSeq = e.Life, -1
+		}
+		r.ChatOpen, r.ChatFrom, r.ChatSeq = true, r.ChatSeq, e.Seq
+	case Chatted:
+		r.ChatOpen = false
+	}
+}
+
+func (r *Run) claimed(e Entry) {
+	r.Agent, r.Project, r.Folder, r.Nonce, r.Chat = e.Agent, e.Project, e.Folder, e.Nonce, e.Chat
+	if e.Card != nil {
+		r.Card = *e.Card
+	}
+	r.Board, r.Lane, r.Key, r.Lines = r.Card.Board, r.Card.Lane, r.Card.Key, r.Card.Lines
+	if e.Earlier != nil {
+		r.Earlier = e.Earlier
+		r.write(e.Earlier.Wrote)
+	}
+	r.Claimed, r.Turn = e.Time, e.Time
+	r.Phase = PhaseClaimed
+}
+
+// show announces what the card is to show. The same again is another attempt
+// at the same transition.
+func (r *Run) show(e Entry) {
+	want := Shows{Word: e.Word, To: e.To, Lines: e.Lines}
+	if !r.Want.equal(want) {
+		r.Tries = 0
+	}
+	r.write(want.Lines)
+	r.Want, r.InSync = want, false
+}
+
+// shown says that the card shows it. What a person has added is counted from
+// the first time on: an old copy that is put right must not swallow it.
+func (r *Run) shown(e Entry) {
+	r.Tries++
+	r.InSync, r.Shown = true, e.Time
+	if e.Board != "" {
+		r.Board = e.Board
+	}
+	if e.Card == nil {
+		return
+	}
+	r.Lane, r.Key = e.Card.Lane, e.Card.Key
+	if r.Tries == 1 {
+		r.Lines = e.Card.Lines
+	}
+}
+
+func (r *Run) write(lines []string) {
+	r.Wrote = slices.Clone(r.Wrote)
+	for _, l := range lines {
+		if !slices.Contains(r.Wrote, l) {
+			r.Wrote = append(r.Wrote, l)
+		}
+	}
+}
+
+// started is the begin of a life. A stop can come while it is being started:
+// then there is a process that has still to be ended.
+func (r *Run) started(e Entry) {
+	r.Life, r.Turn = e.Life, e.Time
+	switch {
+	case r.Phase == PhaseClaimed:
+		r.Phase = PhaseWorking
+	case r.Phase == PhaseOver && r.Outcome == Stopped:
+		r.Phase, r.Outcome, r.Ended = PhaseStopping, "", time.Time{}
+	}
+}
+
+func (r *Run) asked(e Entry) {
+	if e.Ask == nil || !r.Open() || slices.ContainsFunc(r.Asks, func(a Ask) bool { return a.ID == e.Ask.ID }) {
+		return
+	}
+	ask := *e.Ask
+	ask.Since = e.Time
+	r.Asks = append(slices.Clone(r.Asks), ask)
+	if r.Phase == PhaseWorking {
+		r.Phase = PhaseWaiting
+	}
+}
+
+func (r *Run) askGone(e Entry) {
+	if e.Ask == nil {
+		return
+	}
+	r.Asks = slices.DeleteFunc(slices.Clone(r.Asks), func(a Ask) bool { return a.ID == e.Ask.ID })
+	if len(r.Asks) == 0 && r.Phase == PhaseWaiting {
+		r.Phase = PhaseWorking
+	}
+}
+
+// finished is the end of a turn. A turn that was being stopped stays stopped,
+// whatever the agent says of its end.
+func (r *Run) finished(e Entry) {
+	r.add(e)
+	r.Answer = e.Text
+	r.Asks = nil
+	if !r.Open() || r.Phase == PhaseStopping {
+		return
+	}
+	r.Phase, r.Outcome, r.Reason, r.Ended = PhaseEnding, e.Outcome, e.Reason, e.Time
+}
+
+// ended is the end of the process.
+func (r *Run) ended(e Entry) {
+	r.add(e)
+	switch r.Phase {
+	case PhaseEnding:
+		r.Phase = PhaseOver
+	case PhaseStopping:
+		r.stopped(e)
+	case PhaseClaimed, PhaseWorking, PhaseWaiting:
+		r.over(e, Failed, e.Reason)
+	}
+}
+
+// interrupted is a keeper that died. A turn that was over before, or was being
+// stopped, ends as it would have.
+func (r *Run) interrupted(e Entry) {
+	r.add(e)
+	switch r.Phase {
+	case PhaseEnding:
+		r.Phase = PhaseOver
+	case PhaseStopping:
+		r.stopped(e)
+	case PhaseClaimed, PhaseWorking, PhaseWaiting:
+		r.over(e, Broken, e.Reason)
+	}
+}
+
+func (r *Run) stopped(e Entry) {
+	outcome := Stopped
+	if r.By == "limit" {
+		outcome = Failed
+	}
+	r.over(e, outcome, r.Reason)
+}
+
+// resumed is another turn of a run that was over.
+func (r *Run) resumed(e Entry) {
+	r.Phase, r.Outcome, r.Reason, r.By, r.Ended, r.Stopping = PhaseClaimed, "", "", "", time.Time{}, time.Time{}
+	r.Extra, r.Prompt, r.Turn = e.Lines, e.Text, e.Time
+	r.Asks, r.InSync, r.Tries = nil, false, 0
+}
+
+func (r *Run) over(e Entry, outcome, reason string) {
+	r.Phase, r.Outcome, r.Reason, r.Ended, r.Asks = PhaseOver, outcome, reason, e.Time, nil
+}
+
+func (r *Run) add(e Entry) {
+	r.Tokens += e.Tokens
+	if e.Cost == nil {
+		return
+	}
+	sum := *e.Cost
+	if r.Cost != nil {
+		sum += *r.Cost
+	}
+	r.Cost = &sum
+	r.Spends = append(slices.Clone(r.Spends), Spend{e.Time, *e.Cost})
+}
