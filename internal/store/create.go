@@ -135,7 +135,7 @@ func (s *Store) appendTo(p place, f *os.File, data []byte) error {
 	}
 	whole := append(old, data...)
 	st.Size = int64(len(whole))
-	s.own.add(p.key, hashOf(whole), st)
+	s.own.add(p.key, hashOf(whole), markOf(whole), st)
 	if err := s.disk.append(f, data); err != nil {
 		return errors.Join(err, f.Truncate(int64(len(old))))
 	}

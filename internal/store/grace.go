@@ -17,8 +17,8 @@ import (
 type displaced struct {
 	place place // with an open folder of its own
 	temp  string
-	want  string // hash
-	size  int    // of what has this hash
+	want  string // mark of what it should hold
+	size  int    // and its length
 	ops   []Op   // guarded by Store.mu: what was done to the file since
 	stale bool   // guarded by Store.mu: a person's save came to the path by another way since
 	due   time.Time
@@ -32,7 +32,7 @@ func (s *Store) setAside(p place, temp string, want *contents, stale bool, op Op
 	}
 	p.dir = dir
 	d := &displaced{
-		place: p, temp: temp, want: want.sum(), size: len(want.data),
+		place: p, temp: temp, want: want.mark(), size: len(want.data),
 		ops: []Op{op}, stale: stale, due: time.Now().Add(s.opts.Grace),
 	}
 	s.mu.Lock()
@@ -181,7 +181,7 @@ func (s *Store) letGo(d *displaced) (late *contents, err error) {
 		if err != nil {
 			return err
 		}
-		if c.sum() != d.want {
+		if c.mark() != d.want {
 			late = &c
 			return nil
 		}
@@ -199,7 +199,7 @@ func (s *Store) letGo(d *displaced) (late *contents, err error) {
 // since, when nobody else has saved there; when a person has, that is the newer
 // state, and the late one is kept in the state folder.
 func (s *Store) lateSave(d *displaced, late *contents) (done bool) {
-	if len(late.data) > d.size && hashOf(late.data[:d.size]) == d.want {
+	if len(late.data) > d.size && markOf(late.data[:d.size]) == d.want {
 		return s.lateLines(d, late)
 	}
 	s.mu.Lock()
@@ -209,11 +209,11 @@ func (s *Store) lateSave(d *displaced, late *contents) (done bool) {
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return false
 	}
-	if err != nil || stale || !s.own.has(d.place.key, cur.sum()) {
+	if err != nil || stale || !s.own.has(d.place.key, cur.mark()) {
 		return s.keep(d.place, d.temp, late.data)
 	}
 	u := &update{s: s, p: d.place, op: inTurn(ops), began: time.Now()}
-	t := turn{temp: d.temp, want: &contents{sum: known(d.want)}, ours: cur.data, hash: cur.sum()}
+	t := turn{temp: d.temp, want: &contents{mark: known(d.want)}, ours: cur.data, mark: cur.mark()}
 	next, gone, err := u.answer(t, late)
 	if err == nil && !gone {
 		_, err = u.settleOut(next)

@@ -3,6 +3,8 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"hash/crc32"
 	"slices"
 	"sync"
 
@@ -14,10 +16,19 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// markOf tells contents apart where they cannot have been chosen to be alike:
+// two checksums of other polynomials and the length. It costs a tenth of a
+// hash, which a swap would have to wait for.
+func markOf(data []byte) string {
+	a := crc32.ChecksumIEEE(data)
+	b := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
+	return fmt.Sprintf("%08x%08x-%d", a, b, len(data))
+}
+
 // Sizes of the register: enough for every echo that can be on its way.
 const (
 	ownFiles  = 4096
-	ownHashes = 8
+	ownHashes = 16
 )
 
 // register remembers what we wrote, so that its echo is not taken for an edit.
@@ -28,13 +39,13 @@ type register struct {
 }
 
 type written struct {
-	hashes []string
+	hashes []string    // and marks
 	last   unix.Stat_t // of our last write
 }
 
 func newRegister() *register { return &register{files: map[string]*written{}} }
 
-func (r *register) add(key, hash string, st unix.Stat_t) {
+func (r *register) add(key, hash, mark string, st unix.Stat_t) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.files[key]
@@ -46,12 +57,13 @@ func (r *register) add(key, hash string, st unix.Stat_t) {
 			r.order = r.order[1:]
 		}
 	}
-	if w.hashes = append(w.hashes, hash); len(w.hashes) > ownHashes {
-		w.hashes = slices.Delete(w.hashes, 0, 1)
+	if w.hashes = append(w.hashes, hash, mark); len(w.hashes) > ownHashes {
+		w.hashes = slices.Delete(w.hashes, 0, 2)
 	}
 	w.last = st
 }
 
+// has takes a hash or a mark.
 func (r *register) has(key, hash string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

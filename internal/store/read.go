@@ -37,11 +37,11 @@ type contents struct {
 	data  []byte
 	stat  unix.Stat_t
 	attrs []attr        // only when asked for
-	sum   func() string // hash of data, computed once
+	mark  func() string // of data, computed once
 }
 
-func hashing(data []byte) func() string {
-	return sync.OnceValue(func() string { return hashOf(data) })
+func marking(data []byte) func() string {
+	return sync.OnceValue(func() string { return markOf(data) })
 }
 
 // Read returns a file as it is between two saves, never the middle of one.
@@ -123,7 +123,7 @@ func (s *Store) readOpen(f *os.File, attrs bool) (c contents, err error) {
 	if c.data, err = s.disk.readAll(f, c.stat.Size); err != nil {
 		return c, err
 	}
-	c.sum = hashing(c.data)
+	c.mark = marking(c.data)
 	if attrs {
 		c.attrs, err = readAttrs(f)
 	}

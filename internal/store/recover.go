@@ -61,7 +61,7 @@ func (s *Store) Recover(ctx context.Context) ([]Recovered, error) {
 // recovery goes through the open swaps, newest first.
 type recovery struct {
 	s *Store
-	// answered holds contents, by file and hash, that need no place: ours, and
+	// answered holds contents, by file and mark, that need no place: ours, and
 	// those of which a swap that took place was made.
 	answered map[string]bool
 }
@@ -121,7 +121,7 @@ func (r *recovery) unlink(p place, temp string) error {
 }
 
 // about is a key for contents of the file of a swap.
-func (o *openSwap) about(hash string) string { return o.Dir + "/" + o.File + "\x00" + hash }
+func (o *openSwap) about(mark string) string { return o.Dir + "/" + o.File + "\x00" + mark }
 
 // judge decides about contents that are in a temp file.
 func (r *recovery) judge(p place, o *openSwap, temp *contents) (*Recovered, error) {
@@ -130,7 +130,7 @@ func (r *recovery) judge(p place, o *openSwap, temp *contents) (*Recovered, erro
 	if swapped {
 		r.answered[o.about(o.Read)] = true
 	}
-	if !swapped && !o.back || r.answered[o.about(temp.sum())] {
+	if !swapped && !o.back || r.answered[o.about(temp.mark())] {
 		err := r.s.disk.remove(p.dir, o.Temp)
 		if err != nil {
 			return nil, err
@@ -153,7 +153,7 @@ func (r *recovery) restore(p place, o *openSwap, temp *contents) (*Recovered, er
 		return &Recovered{Path: p.rel, What: PutBack}, r.s.disk.syncDir(p.dir)
 	case err != nil:
 		return nil, err
-	case cur.sum() != o.Ours:
+	case cur.mark() != o.Ours:
 		if !r.s.keep(p, o.Temp, temp.data) {
 			return nil, errors.New("an older version of a person cannot be kept")
 		}
@@ -161,7 +161,7 @@ func (r *recovery) restore(p place, o *openSwap, temp *contents) (*Recovered, er
 	}
 	op := func(cur []byte) ([]byte, error) { return cur, nil }
 	u := &update{s: r.s, p: p, op: op}
-	t := turn{temp: o.Temp, want: &contents{sum: known(o.Read)}, ours: cur.data, hash: o.Ours}
+	t := turn{temp: o.Temp, want: &contents{mark: known(o.Read)}, ours: cur.data, mark: o.Ours}
 	// What ours was made of is at the path no more, if it was a person's.
 	delete(r.answered, o.about(o.Read))
 	next, done, err := u.answer(t, temp)

@@ -22,27 +22,37 @@ func tempName() string {
 	return ".deckhand-" + hex.EncodeToString(b[:]) + ".tmp"
 }
 
-// stage writes a temp file that can take the place of cur (nil: of nothing),
-// durable, with its row in the log. stands is the hash of what the swap should
-// bring out, when that is not cur. The hashes and the log's sync run beside the
-// temp file's own: together they cost one.
-func (s *Store) stage(p place, cur *contents, out []byte, stands string) (temp, hash string, err error) {
-	if bytes.IndexByte(out, 0) >= 0 {
-		return "", "", ErrNUL
-	}
-	temp = tempName()
-	if err := s.log.add(swapRow{Do: doBegin, Temp: temp, Dir: p.dirName, File: p.base}); err != nil {
-		return "", "", err
-	}
-	hash, err = s.writeTemp(p, swapRow{Do: doReady, Temp: temp, Want: stands}, cur, out)
-	if err != nil {
-		s.discard(p, temp)
-		return "", "", fmt.Errorf("temp file: %w", err)
-	}
-	return temp, hash, nil
+// staged is a temp file that is ready to go in.
+type staged struct {
+	temp string
+	mark string
+	hash string
 }
 
-func (s *Store) writeTemp(p place, row swapRow, cur *contents, out []byte) (string, error) {
+// stage writes a temp file that can take the place of cur (nil: of nothing),
+// durable, with its row in the log. stands is the mark of what the swap should
+// bring out, when that is not cur.
+func (s *Store) stage(p place, cur *contents, out []byte, stands string) (staged, error) {
+	if bytes.IndexByte(out, 0) >= 0 {
+		return staged{}, ErrNUL
+	}
+	st := staged{temp: tempName()}
+	if err := s.log.add(swapRow{Do: doBegin, Temp: st.temp, Dir: p.dirName, File: p.base}); err != nil {
+		return staged{}, err
+	}
+	row := swapRow{Do: doReady, Temp: st.temp, Want: stands}
+	var err error
+	if st.hash, err = s.writeTemp(p, &row, cur, out); err != nil {
+		s.discard(p, st.temp)
+		return staged{}, fmt.Errorf("temp file: %w", err)
+	}
+	st.mark = row.Ours
+	return st, nil
+}
+
+// writeTemp writes and syncs the temp file; the log's sync and the hash are
+// done meanwhile.
+func (s *Store) writeTemp(p place, row *swapRow, cur *contents, out []byte) (hash string, err error) {
 	mode := uint32(0o600)
 	if cur == nil {
 		mode = 0o644
@@ -57,24 +67,26 @@ func (s *Store) writeTemp(p place, row swapRow, cur *contents, out []byte) (stri
 		return "", err
 	}
 	row.Inode = st.Ino
-	logged := make(chan error, 1)
-	go func() { logged <- s.logReady(&row, cur, out) }()
+	logged, hashed := make(chan error, 1), make(chan string, 1)
+	go func() { logged <- s.logReady(row, cur, out) }()
+	go func() { hashed <- hashOf(out) }()
 	err = s.fill(f, cur, out)
+	hash = <-hashed
 	if err := errors.Join(err, <-logged); err != nil {
 		return "", err
 	}
 	if st, err = s.disk.fstat(f); err != nil {
 		return "", err
 	}
-	s.own.add(p.key, row.Ours, st)
-	return row.Ours, nil
+	s.own.add(p.key, hash, row.Ours, st)
+	return hash, nil
 }
 
 func (s *Store) logReady(row *swapRow, cur *contents, out []byte) error {
 	if cur != nil {
-		row.Read = cur.sum()
+		row.Read = cur.mark()
 	}
-	row.Ours = hashOf(out)
+	row.Ours = markOf(out)
 	if err := s.log.add(*row); err != nil {
 		return err
 	}
@@ -103,26 +115,26 @@ func (s *Store) discard(p place, temp string) {
 
 // install gives p a first content; ErrExists when there is one.
 func (s *Store) install(p place, out []byte) (hash string, err error) {
-	temp, hash, err := s.stage(p, nil, out, "")
+	st, err := s.stage(p, nil, out, "")
 	if err != nil {
 		return "", err
 	}
-	if err := s.disk.renameNew(p.dir, temp, p.base); err != nil {
-		s.discard(p, temp)
+	if err := s.disk.renameNew(p.dir, st.temp, p.base); err != nil {
+		s.discard(p, st.temp)
 		return "", err
 	}
-	s.log.gone(temp)
-	return hash, s.disk.syncDir(p.dir)
+	s.log.gone(st.temp)
+	return st.hash, s.disk.syncDir(p.dir)
 }
 
 // swap puts out in the place of cur and settles what comes out.
 func (u *update) swap(cur *contents, out []byte) (Result, error) {
-	temp, hash, err := u.s.stage(u.p, cur, out, "")
+	st, err := u.s.stage(u.p, cur, out, "")
 	if err != nil {
 		return Result{}, err
 	}
-	if err := u.s.disk.exchange(u.p.dir, temp, u.p.base); err != nil {
-		u.s.discard(u.p, temp)
+	if err := u.s.disk.exchange(u.p.dir, st.temp, u.p.base); err != nil {
+		u.s.discard(u.p, st.temp)
 		if errors.Is(err, unix.ENOENT) {
 			return Result{}, errAgain
 		}
@@ -130,7 +142,7 @@ func (u *update) swap(cur *contents, out []byte) (Result, error) {
 	}
 	synced := make(chan error, 1)
 	go func() { synced <- u.s.disk.syncDir(u.p.dir) }()
-	res, err := u.settleOut(turn{temp: temp, want: cur, ours: out, hash: hash, changed: true})
+	res, err := u.settleOut(turn{temp: st.temp, want: cur, ours: out, mark: st.mark, hash: st.hash, changed: true})
 	u.sync(<-synced)
 	return res, err
 }
@@ -149,7 +161,8 @@ type turn struct {
 	temp    string
 	want    *contents
 	ours    []byte
-	hash    string // of ours
+	mark    string // of ours
+	hash    string // of ours; empty: not known yet
 	changed bool   // ours is our work, not a person's contents put back
 	why     error  // why a person's contents were put back; nil: the operation held already
 
@@ -179,6 +192,9 @@ func (u *update) settleOut(t turn) (Result, error) {
 }
 
 func (t *turn) result(swaps int) Result {
+	if t.hash == "" {
+		t.hash = hashOf(t.ours)
+	}
 	return Result{Changed: t.changed, Hash: t.hash, Bytes: t.ours, Swaps: swaps}
 }
 
@@ -205,13 +221,13 @@ func (u *update) merge(t turn, theirs *contents) ([]byte, error) {
 func (u *update) answer(t turn, theirs *contents) (next turn, done bool, err error) {
 	out, why := u.merge(t, theirs)
 	if why == nil && !bytes.Equal(out, theirs.data) {
-		var temp, hash string
-		if temp, hash, why = u.s.stage(u.p, theirs, out, t.hash); why == nil {
-			next = turn{temp: temp, want: t.stands(), ours: out, hash: hash, changed: true, theirs: theirs, theirsTemp: t.temp}
+		var st staged
+		if st, why = u.s.stage(u.p, theirs, out, t.mark); why == nil {
+			next = turn{temp: st.temp, want: t.stands(), ours: out, mark: st.mark, hash: st.hash, changed: true, theirs: theirs, theirsTemp: t.temp}
 			return u.swapNext(t, next)
 		}
 	}
-	next = turn{temp: t.temp, want: t.stands(), ours: theirs.data, hash: theirs.sum(), why: why}
+	next = turn{temp: t.temp, want: t.stands(), ours: theirs.data, mark: theirs.mark(), why: why}
 	_ = u.s.log.add(swapRow{Do: doBack, Temp: t.temp})
 	done, err = u.exchangeWaiting(t.temp)
 	if err != nil {
@@ -242,9 +258,9 @@ func (u *update) setAside(temp string, want *contents, stale bool) {
 }
 
 // stands is what the next swap should bring out: what this one put in.
-func (t *turn) stands() *contents { return &contents{data: t.ours, sum: known(t.hash)} }
+func (t *turn) stands() *contents { return &contents{data: t.ours, mark: known(t.mark)} }
 
-func known(hash string) func() string { return func() string { return hash } }
+func known(mark string) func() string { return func() string { return mark } }
 
 // goneLimit is how long a file may be away in the middle of a swap before its
 // contents are given the free name: an editor creates it in a moment.

@@ -27,9 +27,9 @@ type swapRow struct {
 	Dir   string `json:"dir,omitempty"`   // begin: folder in the work folder
 	File  string `json:"file,omitempty"`  // begin
 	Inode uint64 `json:"inode,omitempty"` // ready: the temp file's; what a swap brings out has another one
-	Read  string `json:"read,omitempty"`  // ready: hash of what ours was made of; empty: a new file
-	Ours  string `json:"ours,omitempty"`  // ready: hash of what goes in
-	Want  string `json:"want,omitempty"`  // ready: hash of what should come out; empty: Read
+	Read  string `json:"read,omitempty"`  // ready: mark of what ours was made of; empty: a new file
+	Ours  string `json:"ours,omitempty"`  // ready: mark of what goes in
+	Want  string `json:"want,omitempty"`  // ready: mark of what should come out; empty: Read
 }
 
 // openSwap is what the rows of one temp file add up to.

@@ -111,15 +111,14 @@ func (u *update) try(ctx context.Context) (Result, error) {
 	if err := u.writable(&cur); err != nil {
 		return Result{}, err
 	}
-	go func() { cur.sum() }() // needed below in any case
 	out, err := u.op(cur.data)
 	if err != nil {
 		return Result{}, err
 	}
 	if bytes.Equal(out, cur.data) {
-		return Result{Hash: cur.sum(), Bytes: cur.data}, nil
+		return Result{Hash: hashOf(cur.data), Bytes: cur.data}, nil
 	}
-	if earlier := u.s.asideOf(u.p.key); len(earlier) > 0 && !u.s.own.has(u.p.key, cur.sum()) {
+	if earlier := u.s.asideOf(u.p.key); len(earlier) > 0 && !u.s.own.has(u.p.key, cur.mark()) {
 		u.s.outdate(u.p.key)
 	}
 	return u.swap(&cur, out)
