@@ -55,11 +55,11 @@ func (c *clients) send(kind, run string, data any) {
 	c.list = kept
 }
 
+// any reports whether somebody listens.
+func (c *clients) any() bool { return len(c.list) > 0 }
+
 // status tells a changed status.
 func (c *clients) status(s control.Status) {
-	if len(c.list) == 0 {
-		return
-	}
 	data, err := json.Marshal(s)
 	if err != nil || string(data) == c.last {
 		return
@@ -70,8 +70,5 @@ func (c *clients) status(s control.Status) {
 
 // event tells what an agent did.
 func (c *clients) event(r *run, e harness.Event) {
-	if len(c.list) == 0 {
-		return
-	}
 	c.send("run", r.ID, control.LogEvent{N: e.Seq, Time: e.Time, Kind: string(e.Kind), Text: e.Text})
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,12 +173,17 @@ func (d *daemon) doLanes(c control.Command) (control.Result, error) {
 	return control.Result{Text: path + ": lanes added"}, d.edit(path, func(b *board.Board) ([]byte, error) { return b.AddLanes() })
 }
 
+// editTime bounds how long the loop waits for a board that somebody else holds.
+const editTime = 3 * time.Second
+
 // edit changes a board for a command and waits: the answer says that it is
 // written. The loop waits with it, so it is for commands of people only.
 func (d *daemon) edit(path string, change func(*board.Board) ([]byte, error)) error {
 	opts := d.options()
 	opts.Named = d.named(path)
-	res, err := d.store.UpdateNow(d.ctx, path, func(cur []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, editTime)
+	defer cancel()
+	res, err := d.store.UpdateNow(ctx, path, func(cur []byte) ([]byte, error) {
 		if cur == nil {
 			return nil, fs.ErrNotExist
 		}
@@ -243,6 +249,20 @@ func (d *daemon) receipt(id string) (control.Result, bool) {
 		}
 	}
 	return control.Result{}, false
+}
+
+// receiptsMax bounds receipts.jsonl (bytes); at a start only the newest half of
+// a longer one is kept. A client asks again within seconds, not within months.
+const receiptsMax = 1 << 20
+
+func (f *folder) trimReceipts() error {
+	path := f.path("receipts.jsonl")
+	data, err := readOptional(path)
+	if err != nil || len(data) <= receiptsMax {
+		return err
+	}
+	data = data[len(data)-receiptsMax/2:]
+	return writeFile(path, data[bytes.IndexByte(data, '\n')+1:])
 }
 
 func (d *daemon) keepReceipt(r receipt) error {

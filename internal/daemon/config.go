@@ -115,24 +115,39 @@ func (d *daemon) reload() {
 		d.agents = map[string]harness.Probe{}
 		d.probe()
 	}
-	if fmt.Sprint(d.options(), d.settings.Boards, d.machine.Projects) != lanes {
-		d.rereadAll()
-	}
+	reread := fmt.Sprint(d.options(), d.settings.Boards, d.machine.Projects) != lanes
 	if fmt.Sprint(d.settings.Ignore) != ignore {
 		d.say("ignore: counts from the next start")
 	}
-	if d.ready {
+	switch {
+	case !d.ready:
+	case reread:
+		d.rereadAll()
+	default:
 		d.regrant(false)
 	}
 	d.dirty = true
 }
 
-// rereadAll looks at every note again: what counts as a board has changed.
+// rereadAll looks at every note again: what counts as a board, a lane or a
+// mention has changed. Nothing is decided before it is done, so that a card is
+// not started by a grant that would have found it there already.
 func (d *daemon) rereadAll() {
 	for _, s := range d.boards {
-		s.hash = "" // its lanes may mean something else now
+		s.hash = ""
 	}
-	d.watch.Rescan()
+	d.rereading++
+	dir, skip := d.f.dir, d.skip()
+	d.wg.Go(func() {
+		paths, _, err := list(dir, skip)
+		d.look(watcher.Batch{Paths: paths}, func() {
+			if err != nil {
+				d.say("%s: %v", dir, err)
+			}
+			d.rereading--
+			d.regrant(false)
+		})
+	})
 }
 
 // probe looks at the agents' programs, outside the loop.

@@ -62,23 +62,24 @@ type Outcome struct {
 // All fields are the loop's, but for those that say otherwise.
 type daemon struct {
 	*model
-	ctx      context.Context
-	end      context.CancelFunc
-	inbox    chan func()  // any goroutine may send
-	store    *store.Store // safe for any goroutine
-	watch    *watcher.Watcher
-	queues   *queues
-	ids      ids
-	clients  clients
-	record   recorder
-	page     needsState
-	ready    bool // the first scan is done and open runs are taken up
-	dirty    bool // look again
-	wake     time.Time
-	stalled  time.Time // a log could not be written: nothing new is done before
-	probed   time.Time
-	busyLook map[string]bool // paths that were being written when they were looked at
-	wg       sync.WaitGroup  // goroutines that are joined at the end
+	ctx       context.Context
+	end       context.CancelFunc
+	inbox     chan func()  // any goroutine may send
+	store     *store.Store // safe for any goroutine
+	watch     *watcher.Watcher
+	queues    *queues
+	ids       ids
+	clients   clients
+	record    recorder
+	page      needsState
+	ready     bool // the first scan is done and open runs are taken up
+	rereading int  // all notes are being looked at again: nothing is decided before
+	dirty     bool // look again
+	wake      time.Time
+	stalled   time.Time // a log could not be written: nothing new is done before
+	probed    time.Time
+	busyLook  map[string]bool // paths that were being written when they were looked at
+	wg        sync.WaitGroup  // goroutines that are joined at the end
 }
 
 // Run runs the daemon until ctx ends (or, with Once, until nothing is left to do).
@@ -116,7 +117,7 @@ func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 	if err := d.configure(); err != nil {
 		return nil, err
 	}
-	if err := f.output(d.settings.Output); err != nil {
+	if err := errors.Join(f.output(d.settings.Output), f.trimReceipts()); err != nil {
 		return nil, err
 	}
 	settle := d.settings.Settle
@@ -171,7 +172,7 @@ func (d *daemon) loop() error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		if d.dirty && d.ready {
+		if d.dirty && d.ready && d.rereading == 0 {
 			d.reconcile()
 		}
 		if d.o.Once && d.idle() {
@@ -275,7 +276,7 @@ func (d *daemon) due(now time.Time) {
 
 // idle reports whether nothing runs and nothing can start.
 func (d *daemon) idle() bool {
-	if !d.ready || d.dirty || !d.queues.idle() || d.unprobed() || len(d.decision.Actions) > 0 || !d.stalled.IsZero() {
+	if !d.ready || d.rereading > 0 || d.dirty || !d.queues.idle() || d.unprobed() || len(d.decision.Actions) > 0 || !d.stalled.IsZero() {
 		return false
 	}
 	if !d.record.due.IsZero() { // nothing else is left: what waits is written now

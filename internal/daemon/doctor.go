@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,7 +176,7 @@ func (m *model) checkBoards() control.Check {
 		}
 	}
 	if len(m.boards) == 0 {
-		c.OK, c.Hint = false, "deckhand init --sample "+filepath.Base(m.f.dir)
+		c.OK, c.Hint = false, "deckhand init --sample "+tilde(m.f.dir)
 	}
 	return c
 }

@@ -248,7 +248,10 @@ func (f *folder) before() map[dispatch.CardID]dispatch.Was {
 // cards that would start by it are marked as having been there before; with
 // start they are not. A grant that is gone is forgotten: given again, it is new.
 func (f *folder) grant(now []string, waiting map[string][]before, start bool) error {
-	changed := false
+	changed := start && len(f.file.Before) > 0
+	if start {
+		f.file.Before = nil
+	}
 	for _, g := range now {
 		if slices.Contains(f.file.Grants, g) {
 			continue
@@ -258,8 +261,8 @@ func (f *folder) grant(now []string, waiting map[string][]before, start bool) er
 			f.file.Before = merge(f.file.Before, waiting[g])
 		}
 	}
-	kept := slices.DeleteFunc(slices.Clone(f.file.Grants), func(g string) bool { return !slices.Contains(now, g) })
-	if !changed && len(kept) == len(f.file.Grants) {
+	gone := slices.ContainsFunc(f.file.Grants, func(g string) bool { return !slices.Contains(now, g) })
+	if !changed && !gone {
 		return nil
 	}
 	f.file.Grants = slices.Sorted(slices.Values(now))

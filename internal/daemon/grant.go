@@ -84,9 +84,12 @@ func scanned(o Options, f *folder) (*model, *store.Store, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	paths, err := m.list()
+	paths, others, err := list(f.dir, m.skip())
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
+	}
+	for _, p := range others {
+		m.files.put(p)
 	}
 	m.wiki = isDir(filepath.Join(f.dir, ".obsidian"))
 	m.outputs()
@@ -104,18 +107,16 @@ func (m *model) outputs() {
 	}
 }
 
-// list walks the folder as the watcher does; other files than notes are only named.
-func (m *model) list() ([]string, error) {
-	skip := m.skip()
-	var out []string
-	err := filepath.WalkDir(m.f.dir, func(p string, e fs.DirEntry, err error) error {
+// list walks a folder as the watcher does.
+func list(dir string, skip func(rel string, dir bool) bool) (notes, others []string, err error) {
+	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 				return nil
 			}
 			return err
 		}
-		rel, err := filepath.Rel(m.f.dir, p)
+		rel, err := filepath.Rel(dir, p)
 		if err != nil || rel == "." {
 			return err
 		}
@@ -125,15 +126,14 @@ func (m *model) list() ([]string, error) {
 		case e.IsDir() && (hidden || skip(rel, true)):
 			return filepath.SkipDir
 		case e.IsDir() || hidden || skip(rel, false):
-			return nil
 		case note(rel):
-			out = append(out, rel)
+			notes = append(notes, rel)
 		default:
-			m.files.put(rel)
+			others = append(others, rel)
 		}
 		return nil
 	})
-	return out, err
+	return notes, others, err
 }
 
 // Adopt takes over the state of a folder that was moved: the one whose folder

@@ -13,5 +13,7 @@ func (d *daemon) report(now time.Time) {
 			d.writeChat(r)
 		}
 	}
-	d.clients.status(d.status(now))
+	if d.clients.any() {
+		d.clients.status(d.status(now))
+	}
 }

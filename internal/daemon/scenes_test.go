@@ -217,3 +217,29 @@ func (p *placeT) once2(ctx context.Context) {
 		p.t.Fatal(err)
 	}
 }
+
+// An agent that is added while the daemon runs is known on the boards at once.
+func TestAgentAddedWhileRunning(t *testing.T) {
+	ctx := bounded(t)
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @helper\n"))
+	d := p.watching(ctx)
+	config, err := os.ReadFile(p.o.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(p.o.Config, strings.Replace(string(config), "  pi:", "  helper:", 1))
+	d.until(func(s control.Status) bool {
+		return len(s.Held) == 1 && strings.Contains(s.Held[0].Reasons[0], "here before")
+	})
+	if _, err := d.client.Do(ctx, control.Command{ID: "run-1", Name: "run", Card: "Ship it"}); err != nil {
+		t.Fatal(err)
+	}
+	p.shows(d, "Review", "🟢 helper: review")
+	again, err := d.client.Do(ctx, control.Command{ID: "run-1", Name: "run", Card: "Ship it"})
+	if err != nil || again.Text != "Ship it starts now" {
+		t.Errorf("the same command again: %+v %v, want its first result", again, err)
+	}
+	if n := p.lives(); n != 1 {
+		t.Errorf("%d agents were started", n)
+	}
+}

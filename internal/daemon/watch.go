@@ -55,9 +55,11 @@ func (d *daemon) watchFolder() error {
 	return nil
 }
 
-// batch looks at the files of a batch, outside the loop, and gives the loop
-// what was seen.
-func (d *daemon) batch(b watcher.Batch) {
+func (d *daemon) batch(b watcher.Batch) { d.look(b, func() {}) }
+
+// look looks at the files of a batch, outside the loop, gives the loop what was
+// seen, and lets it do what comes then.
+func (d *daemon) look(b watcher.Batch, then func()) {
 	var look *looker
 	d.ask(func() { look = d.looker(d.store) })
 	if look == nil {
@@ -78,7 +80,10 @@ func (d *daemon) batch(b watcher.Batch) {
 		progress = func(done int) { d.say("reading: %d of %d notes", done, len(paths)) }
 	}
 	files := look.all(paths, progress)
-	d.post(func() { d.taken(b, files, others) })
+	d.post(func() {
+		d.taken(b, files, others)
+		then()
+	})
 }
 
 // ask runs fn in the loop and waits for it.
