@@ -140,8 +140,12 @@ func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 
 // start takes up what a killed daemon left, and starts the goroutines.
 func (d *daemon) start() error {
-	if _, err := d.store.Recover(d.ctx); err != nil {
+	left, err := d.store.Recover(d.ctx)
+	if err != nil {
 		return err
+	}
+	for _, r := range left {
+		d.recovered(r)
 	}
 	d.daemon = &running{PID: os.Getpid(), Version: d.o.Version, Watch: "scanning"}
 	if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {

@@ -29,6 +29,7 @@ type model struct {
 	files    *names
 	boards   map[string]*seen  // by path
 	chats    map[string]string // path of a run's chat, by run, when it is not where it was made
+	links    map[string]bool   // symbolic links that leave the folder
 	runs     map[string]*run
 	mem      dispatch.Memory
 	agents   map[string]harness.Probe
@@ -128,7 +129,7 @@ func (n *names) taken(name string) bool {
 func newModel(o Options, f *folder) *model {
 	return &model{
 		o: o, f: f, settings: config.DefaultSettings(), machine: config.DefaultMachine(),
-		files: &names{ix: notes.NewIndex()}, boards: map[string]*seen{}, chats: map[string]string{}, runs: map[string]*run{},
+		files: &names{ix: notes.NewIndex()}, boards: map[string]*seen{}, chats: map[string]string{}, links: map[string]bool{}, runs: map[string]*run{},
 		agents: map[string]harness.Probe{}, forced: map[dispatch.CardID]bool{}, busy: map[string]bool{}, drivers: drivers(),
 	}
 }

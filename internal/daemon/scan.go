@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -183,6 +184,29 @@ func (m *model) carries(path string) bool {
 }
 
 // late is told of a save that came after a swap had been compared.
-func (d *daemon) late(r store.Recovered) {
-	d.post(func() { d.say("%s: %s", r.Path, r.What) })
+func (d *daemon) late(r store.Recovered) { d.post(func() { d.recovered(r) }) }
+
+// recovered says what became of a copy that a swap, or a kill in one, left.
+func (d *daemon) recovered(r store.Recovered) {
+	if r.Kept != "" {
+		d.say("%s: %s: two saves met; the earlier one is kept in %s", r.Path, r.What, r.Kept)
+		return
+	}
+	if r.What != store.Swept {
+		d.say("%s: %s", r.Path, r.What)
+	}
+}
+
+// linked notes the links of a batch that lead out of the folder: what is
+// behind them is not read, and that is said.
+func (d *daemon) linked(links []string) {
+	for _, rel := range links {
+		real, err := filepath.EvalSymlinks(filepath.Join(d.f.dir, filepath.FromSlash(rel)))
+		if err == nil && real != d.f.dir && !strings.HasPrefix(real, d.f.dir+string(filepath.Separator)) {
+			d.links[rel] = true
+			d.dirty = true
+		} else {
+			delete(d.links, rel)
+		}
+	}
 }

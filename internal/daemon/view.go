@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,6 +144,9 @@ func (m *model) faults() []control.Problem {
 	}
 	for _, p := range m.problems {
 		out = append(out, control.Problem{Where: where(p.File, p.Line, p.Col), Text: p.Text, Hint: p.Hint})
+	}
+	for _, rel := range slices.Sorted(maps.Keys(m.links)) {
+		out = append(out, control.Problem{Where: rel, Text: "a symbolic link that leaves the work folder: what is behind it is not read"})
 	}
 	for _, path := range m.paths() {
 		s := m.boards[path]

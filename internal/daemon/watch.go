@@ -114,6 +114,7 @@ func (d *daemon) taken(b watcher.Batch, files, others []file) {
 			d.files.put(f.path)
 		}
 	}
+	d.linked(b.Links)
 	if b.Gone {
 		for _, s := range d.boards {
 			s.gone = "the work folder is gone"
