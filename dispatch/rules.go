@@ -233,6 +233,9 @@ func (j *judge) before(v *Verdict) Rule {
 
 func (j *judge) settled(v *Verdict) Rule {
 	at := j.sight(v).settled(&j.w.Set)
+	if r := j.find.runs[v.Run]; r != nil && r.Live() {
+		return pass(ruleQuiet) // its lane and text are ours to change
+	}
 	if j.forced(v) || j.w.Set.Once || !j.w.Now.Before(at) {
 		return pass(ruleQuiet)
 	}
