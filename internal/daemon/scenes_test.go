@@ -231,12 +231,13 @@ func TestAgentAddedWhileRunning(t *testing.T) {
 	d.until(func(s control.Status) bool {
 		return len(s.Held) == 1 && strings.Contains(s.Held[0].Reasons[0], "here before")
 	})
-	if _, err := d.client.Do(ctx, control.Command{ID: "run-1", Name: "run", Card: "Ship it"}); err != nil {
+	first, err := d.client.Do(ctx, control.Command{ID: "run-1", Name: "run", Card: "Ship it"})
+	if err != nil {
 		t.Fatal(err)
 	}
 	p.shows(d, "Review", "🟢 helper: review")
 	again, err := d.client.Do(ctx, control.Command{ID: "run-1", Name: "run", Card: "Ship it"})
-	if err != nil || again.Text != "Ship it starts now" {
+	if err != nil || again.Text != first.Text {
 		t.Errorf("the same command again: %+v %v, want its first result", again, err)
 	}
 	if n := p.lives(); n != 1 {
