@@ -86,10 +86,8 @@ func (d *daemon) watchConfig() {
 		}
 	})
 	d.wg.Go(func() {
-		for b := range w.Batches() {
-			if !b.First {
-				d.post(d.reload)
-			}
+		for range w.Batches() { // the first too: it can have changed before the watch stood
+			d.post(d.reload)
 		}
 	})
 }
