@@ -26,7 +26,7 @@ review → internal/control, change         assistant → change, notes
 dispatch → board, change                  change → board, notes        journal → change
 board, notes, chats, journal, inbox → internal/span, internal/markdown
 internal/markdown → internal/span         harness/* → harness
-assistant, internal/standin → harness/pi (wire types)     tests only: internal/testkit, internal/robust
+assistant, internal/standin → harness/pi (wire types)     tests only: internal/testkit, internal/robust, internal/bench
 watcher, harness, internal/store, internal/config, internal/control, internal/span → nothing of ours
 `
 
