@@ -280,6 +280,7 @@ func (k *keep) leaving(r *Run, p place, sight *RunSight) {
 func (k *keep) missing(r *Run, sight *RunSight) {
 	sight.Away, sight.One = time.Time{}, false
 	if !r.Open() {
+		sight.Gone, sight.Crowd = time.Time{}, false
 		return
 	}
 	if r.Phase == PhaseClaimed && !r.InSync {

@@ -1,0 +1,608 @@
+package dispatch
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// atWork is a desk whose only card is with an agent.
+func atWork(t failer) *desk {
+	d := oneBoard(t, lanes("Plan: Card @pi\\nWith a note."))
+	d.working()
+	return d
+}
+
+// Every ending, with its mark and lane.
+func TestEndings(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(*desk)
+		want string
+		item string
+	}{
+		{"done", func(d *desk) { d.finish(Review, "It works.") }, "Review review", "🟢 pi: review · "},
+		{"failed", func(d *desk) { d.finish(Failed, "") }, "Review failed", "🔴 pi failed · exit 1 · "},
+		{"process ended in the middle", func(d *desk) { d.entry(d.run().ID, Entry{Kind: Ended, Reason: "exit 3"}) }, "Review failed", "🔴 pi failed · exit 3 · "},
+		{"longest run", func(d *desk) { d.later(time.Hour) }, "Review failed", "🔴 pi failed · it ran longer than 1h, the longest run allowed · "},
+		{"stopped by command", func(d *desk) {
+			d.entry(d.run().ID, Entry{Kind: Stopping, By: "command", Reason: "by command"})
+			d.entry(d.run().ID, Entry{Kind: Ended})
+		}, "Review stopped", "⚪ pi stopped · by command · "},
+		{"stopped by moving", func(d *desk) { d.move("Shop.md", "Card", "Plan"); d.later(10 * time.Second) }, "Plan stopped", "⚪ pi stopped · the card was moved to Plan · "},
+		{"stopped by ticking", func(d *desk) { d.edit("Shop.md", "[ ] Card", "[x] Card"); d.later(10 * time.Second) }, "In Progress stopped", "⚪ pi stopped · the card was ticked · "},
+		{"interrupted", func(d *desk) { d.entry(d.run().ID, Entry{Kind: Interrupted, Reason: "its keeper was killed"}) }, "In Progress interrupted", "🟠 pi interrupted · its keeper was killed · "},
+		{"finished after it was moved", func(d *desk) {
+			d.move("Shop.md", "Card", "Next")
+			d.later(time.Second)
+			d.finish(Review, "It works.")
+		}, "Next review", "🟢 pi: review · "},
+		{"finished after an old copy", func(d *desk) {
+			d.old("Shop.md", lanes("Plan: Card @pi\\nWith a note."))
+			d.finish(Review, "It works.")
+		}, "Review review", "🟢 pi: review · "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := atWork(t)
+			c.end(d)
+			d.settle()
+			same(t, "stands", d.stands("Shop.md", "Card"), c.want)
+			contains(t, "item", d.card("Shop.md", "Card").Status.Head, c.item)
+			contains(t, "the note stays", d.text("Shop.md"), "\n\tWith a note.\n")
+			equal(t, "and stays so", d.later(time.Hour), nil)
+			same(t, "stands", d.stands("Shop.md", "Card"), c.want)
+		})
+	}
+}
+
+// When a person moves a running card.
+func TestPersonMovesARunningCard(t *testing.T) {
+	t.Run("out for less than 10 s", func(t *testing.T) {
+		d := atWork(t)
+		d.move("Shop.md", "Card", "Review")
+		equal(t, "did", d.later(9*time.Second), nil)
+		same(t, "wake", d.last.Wake, d.now.Add(time.Second))
+		contains(t, "notes", d.notes(), "the card was moved to Review; its run is stopped at 09:00:10 unless that is undone")
+		d.move("Shop.md", "Card", "In Progress")
+		equal(t, "back", d.later(time.Minute), nil)
+		d.move("Shop.md", "Card", "Review")
+		equal(t, "again, counted anew", d.later(9*time.Second), nil)
+		equal(t, "10 s", d.later(time.Second), []Do{DoStop, DoShow})
+		same(t, "stands", d.stands("Shop.md", "Card"), "Review stopped")
+		equal(t, "stays stopped", d.later(time.Hour), nil)
+	})
+	t.Run("out, with once", func(t *testing.T) {
+		d := atWork(t)
+		d.set.Once = true
+		d.move("Shop.md", "Card", "Review")
+		equal(t, "did", d.settle(), []Do{DoStop, DoShow})
+	})
+	t.Run("ticked", func(t *testing.T) {
+		d := atWork(t)
+		d.edit("Shop.md", "[ ] Card", "[x] Card")
+		equal(t, "did", d.later(9*time.Second), nil)
+		equal(t, "did", d.later(time.Second), []Do{DoStop, DoShow})
+		same(t, "by", d.run().By, ByTicked)
+		d.edit("Shop.md", "[x] Card", "[ ] Card")
+		equal(t, "to take the tick away is no move", d.later(time.Hour), nil)
+	})
+	t.Run("stopped by moving, then back by hand", func(t *testing.T) {
+		d := atWork(t)
+		d.move("Shop.md", "Card", "Plan")
+		d.later(10 * time.Second)
+		equal(t, "it lies in a ready lane and stays stopped", d.later(time.Hour), nil)
+		contains(t, "why", strings.Join(d.reasons(), "\n"), "its run was over when the card was here already")
+		d.move("Shop.md", "Card", "In Progress")
+		equal(t, "at once", d.settle(), nil)
+		equal(t, "back", d.later(3*time.Second), []Do{DoResume, DoShow, DoStart})
+		same(t, "one run", len(d.runs), 1)
+		same(t, "stands", d.stands("Shop.md", "Card"), "In Progress works")
+	})
+	t.Run("stopped by moving, then a later move", func(t *testing.T) {
+		d := atWork(t)
+		d.move("Shop.md", "Card", "Plan")
+		d.later(10 * time.Second)
+		d.move("Shop.md", "Card", "Next")
+		equal(t, "goes on", d.later(3*time.Second), []Do{DoResume, DoShow, DoStart})
+	})
+	t.Run("stopped by moving, away and back", func(t *testing.T) {
+		d := atWork(t)
+		d.move("Shop.md", "Card", "Plan")
+		d.later(time.Minute)
+		d.move("Shop.md", "Card", "Review")
+		d.later(time.Minute)
+		d.move("Shop.md", "Card", "Plan")
+		equal(t, "goes on", d.later(3*time.Second), []Do{DoResume, DoShow, DoStart})
+	})
+	t.Run("back while it is being stopped", func(t *testing.T) {
+		d := atWork(t)
+		d.hooks[DoStop] = func(a Action) bool {
+			d.entry(a.Run, Entry{Kind: Stopping, By: a.By, Reason: a.Reason})
+			return true
+		}
+		d.move("Shop.md", "Card", "Plan")
+		equal(t, "did", d.later(10*time.Second), []Do{DoStop})
+		d.now = d.now.Add(time.Second)
+		d.move("Shop.md", "Card", "In Progress")
+		equal(t, "nothing is asked of it", d.settle(), nil)
+		d.now = d.now.Add(time.Second)
+		d.entry(d.run().ID, Entry{Kind: Ended})
+		equal(t, "goes on", d.later(3*time.Second), []Do{DoShow, DoResume, DoShow, DoStart})
+	})
+	t.Run("to another board", func(t *testing.T) {
+		d := atWork(t)
+		item := d.cut("Shop.md", "Card")
+		d.save("Else.md", strings.Replace(lanes("Plan: Other"), "## In Progress\n\n", "## In Progress\n\n"+item, 1))
+		equal(t, "still the same run", d.later(time.Hour-time.Second), nil)
+		d.finish(Review, "done")
+		d.settle()
+		same(t, "stands", d.stands("Else.md", "Card"), "Review review")
+	})
+	t.Run("to a board without lanes for it", func(t *testing.T) {
+		d := atWork(t)
+		item := d.cut("Shop.md", "Card")
+		d.save("Else.md", "---\nboard: true\n---\n\n## Someday\n\n"+item)
+		equal(t, "stopped", d.later(10*time.Second), []Do{DoStop, DoShow})
+		same(t, "stands", d.stands("Else.md", "Card"), "Someday stopped")
+	})
+	t.Run("to the archive", func(t *testing.T) {
+		d := oneBoard(t, "---\nkanban-plugin: board\nproject: shop\n---\n\n## Plan\n\n- [ ] Card @pi\n\n## In Progress\n\n## Review\n\n***\n\n## Archive\n\n- [x] Old\n")
+		d.working()
+		item := d.cut("Shop.md", "Card")
+		d.save("Shop.md", d.text("Shop.md")+item)
+		equal(t, "at once", d.settle(), []Do{DoStop, DoShow})
+		same(t, "by", d.run().By, ByArchived)
+		contains(t, "archive", d.text("Shop.md"), "- [x] Old\n- [ ] Card @pi\n\t- ⚪ pi stopped")
+		d.cut("Shop.md", "- [ ] Card")
+		equal(t, "nothing follows", d.later(time.Hour), nil)
+	})
+	t.Run("its heading is renamed", func(t *testing.T) {
+		d := atWork(t)
+		d.edit("Shop.md", "## In Progress", "## At the bench")
+		equal(t, "goes on", d.later(30*time.Minute), nil)
+		contains(t, "notes", d.notes(), "its board has no working lane now")
+	})
+	t.Run("its line taken away by hand", func(t *testing.T) {
+		d := atWork(t)
+		c := d.card("Shop.md", "Card")
+		d.edit("Shop.md", string(c.Status.Span.Of(d.boards["Shop.md"].Board.Src)), "")
+		equal(t, "put back", d.settle(), []Do{DoShow})
+		same(t, "stands", d.stands("Shop.md", "Card"), "In Progress works")
+	})
+	t.Run("its first line changed", func(t *testing.T) {
+		d := atWork(t)
+		d.edit("Shop.md", "Card @pi", "Another card @pi")
+		equal(t, "the same run", d.later(time.Minute), nil)
+		d.finish(Review, "done")
+		d.settle()
+		same(t, "stands", d.stands("Shop.md", "Another"), "Review review")
+	})
+}
+
+// cut is a person who takes a card away, and what they hold then.
+func (d *desk) cut(path, title string) string {
+	d.t.Helper()
+	b := d.boards[path].Board
+	if strings.HasPrefix(title, "- ") { // of the archive
+		at := strings.Index(d.text(path), title)
+		d.save(path, d.text(path)[:at])
+		return ""
+	}
+	text := string(d.card(path, title).Span.Of(b.Src))
+	d.edit(path, text, "")
+	return text
+}
+
+// Case 17: an editor saves its old copy over our move. The card is put back
+// twice, what else the person wrote stays, and no second run starts.
+func TestOldCopyOverAMove(t *testing.T) {
+	before := lanes("Plan: Card @pi")
+	d := oneBoard(t, before)
+	d.working()
+	extra := strings.Replace(before, "Card @pi\n", "Card @pi\n- [ ] Extra\n", 1)
+	for range 2 {
+		d.save("Shop.md", extra)
+		equal(t, "put back", d.later(time.Minute), []Do{DoShow})
+		same(t, "stands", d.stands("Shop.md", "Card"), "In Progress works")
+		contains(t, "board", d.text("Shop.md"), "- [ ] Extra\n")
+	}
+	d.save("Shop.md", extra)
+	equal(t, "then it is only said", d.later(time.Minute), nil)
+	contains(t, "notes", d.notes(), "after its card was put back twice")
+	same(t, "one run", len(d.runs), 1)
+	same(t, "no card asks", len(d.last.Cards), 0)
+	d.finish(Review, "done")
+	equal(t, "the end is a transition of its own", d.settle(), []Do{DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "Review review")
+	d.save("Shop.md", extra)
+	equal(t, "an old copy after the end starts nothing", d.later(time.Hour), nil)
+	contains(t, "why", strings.Join(d.reasons(), "\n"), "ran on 30 November, its line is gone: an old copy may have been saved")
+}
+
+// An old copy that holds the item of an earlier moment is put right, and
+// nothing goes on because of it.
+func TestOldCopyWithAnItem(t *testing.T) {
+	d := atWork(t)
+	works := d.text("Shop.md")
+	d.move("Shop.md", "Card", "Plan")
+	d.later(time.Second)
+	plan := d.text("Shop.md") // at work, in a ready lane
+	d.move("Shop.md", "Card", "In Progress")
+	d.later(time.Minute)
+	d.finish(Failed, "")
+	d.settle()
+	d.save("Shop.md", plan)
+	equal(t, "put right", d.later(time.Hour), []Do{DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "Plan failed")
+	contains(t, "why", strings.Join(d.reasons(), "\n"), "its run was over when the card was here already")
+	d.save("Shop.md", works)
+	equal(t, "put right", d.later(time.Hour), []Do{DoShow})
+	same(t, "where it belongs", d.stands("Shop.md", "Card"), "Review failed")
+}
+
+func TestItemTakenAwayInReview(t *testing.T) {
+	d := atWork(t)
+	d.finish(Review, "done")
+	d.settle()
+	c := d.card("Shop.md", "Card")
+	d.edit("Shop.md", string(c.Status.Span.Of(d.boards["Shop.md"].Board.Src)), "")
+	equal(t, "left alone", d.later(time.Hour), nil)
+	d.move("Shop.md", "Card", "In Progress")
+	equal(t, "the person works on it", d.later(time.Hour), nil)
+	d.move("Shop.md", "Card", "Plan")
+	equal(t, "starts nothing", d.later(time.Hour), nil)
+	d.set.Forced[CardID{"Shop.md", "Card @pi"}] = true
+	equal(t, "but by command", d.settle(), []Do{DoClaim, DoShow, DoStart})
+	same(t, "a new run", len(d.runs), 2)
+	d.finish(Review, "again")
+	equal(t, "only the new run has the card", d.later(time.Hour), []Do{DoShow})
+}
+
+func TestRunningCardIsGone(t *testing.T) {
+	two := func(t *testing.T) *desk {
+		d := oneBoard(t, lanes("Plan: Card @pi | Second @pi #project/web"))
+		d.settle()
+		same(t, "live", live(d), 2)
+		return d
+	}
+	t.Run("alone", func(t *testing.T) {
+		d := two(t)
+		d.cut("Shop.md", "Card")
+		equal(t, "goes on", d.later(time.Minute), nil)
+		contains(t, "notes", d.notes(), "its card is on no board; its run is stopped at 09:02:00 unless it comes back")
+		equal(t, "stopped", d.later(time.Minute), []Do{DoStop})
+		same(t, "live", live(d), 1)
+		equal(t, "nothing more", d.later(time.Minute), nil)
+	})
+	t.Run("and comes back", func(t *testing.T) {
+		d := two(t)
+		text := d.text("Shop.md")
+		d.cut("Shop.md", "Card")
+		d.later(119 * time.Second)
+		d.save("Shop.md", text)
+		equal(t, "goes on", d.later(10*time.Minute), nil)
+		d.cut("Shop.md", "Card")
+		equal(t, "counted anew", d.later(119*time.Second), nil)
+	})
+	t.Run("several at once", func(t *testing.T) {
+		d := two(t)
+		d.save("Shop.md", lanes("Plan: Yesterday"))
+		equal(t, "nothing", d.later(30*time.Minute), nil)
+		contains(t, "notes", d.notes(), "others went at the same time")
+		d.finish(Review, "done")
+		equal(t, "and not when the others are over", d.later(10*time.Minute), nil)
+	})
+	t.Run("one after the other", func(t *testing.T) {
+		d := two(t)
+		d.cut("Shop.md", "Card")
+		d.later(time.Minute)
+		d.cut("Shop.md", "Second")
+		equal(t, "the first", d.later(time.Minute), []Do{DoStop})
+		equal(t, "the second", d.later(time.Minute), []Do{DoStop})
+	})
+	t.Run("its board is away", func(t *testing.T) {
+		d := atWork(t)
+		d.boards["Shop.md"].Gone = "the file is gone"
+		equal(t, "nothing", d.later(30*time.Minute), nil)
+		contains(t, "notes", d.notes(), "its board is left alone at the moment (the file is gone)")
+		delete(d.boards, "Shop.md")
+		equal(t, "nothing", d.later(20*time.Minute), nil)
+		contains(t, "notes", d.notes(), "its board is not there")
+		d.save("Shop.md", lanes("Plan: Other"))
+		equal(t, "counted from when the board is there", d.later(119*time.Second), nil)
+		equal(t, "then stopped", d.later(time.Second), []Do{DoStop})
+	})
+	t.Run("case 27: its board is in conflict", func(t *testing.T) {
+		d := atWork(t)
+		good := d.text("Shop.md")
+		d.edit("Shop.md", "## Plan\n", "<<<<<<< HEAD\n## Plan\n")
+		d.edit("Shop.md", "## Review\n", "=======\n## Review\n>>>>>>> phone\n")
+		equal(t, "nothing", d.later(30*time.Minute), nil)
+		contains(t, "notes", d.notes(), "merge markers, line 5")
+		d.finish(Review, "done")
+		equal(t, "its end waits", d.later(time.Minute), nil)
+		d.save("Shop.md", good)
+		equal(t, "written when the markers are gone", d.settle(), []Do{DoShow})
+		same(t, "stands", d.stands("Shop.md", "Card"), "Review review")
+	})
+}
+
+// Case 26: a conflict copy holds the running card too, before or after the
+// claim. It is no second place.
+func TestConflictCopyOfARunningBoard(t *testing.T) {
+	for _, text := range []func(*desk) string{
+		func(d *desk) string { return d.text("Shop.md") },
+		func(*desk) string { return lanes("Plan: Card @pi\\nWith a note.") },
+	} {
+		d := atWork(t)
+		const copied = "Shop.sync-conflict-20260102-101500-ABC1234.md"
+		d.save(copied, text(d))
+		was := d.text(copied)
+		equal(t, "did", d.later(time.Minute), nil)
+		d.finish(Review, "done")
+		equal(t, "did", d.settle(), []Do{DoShow})
+		same(t, "stands", d.stands("Shop.md", "Card"), "Review review")
+		same(t, "copy", d.text(copied), was)
+	}
+}
+
+// Case 14: the copies become identical only after the claim.
+func TestCardIsDoubledWhileItRuns(t *testing.T) {
+	t.Run("with its item: nothing is written", func(t *testing.T) {
+		d := atWork(t)
+		c := d.card("Shop.md", "Card")
+		text := string(c.Span.Of(d.boards["Shop.md"].Board.Src))
+		d.edit("Shop.md", "## Review\n\n", "## Review\n\n"+text)
+		was := d.text("Shop.md")
+		d.finish(Review, "done")
+		equal(t, "did", d.later(time.Minute), nil)
+		contains(t, "notes", d.notes(), "its card stands more than once (Shop.md:13, Shop.md:19): nothing is written on either")
+		same(t, "board", d.text("Shop.md"), was)
+		d.edit("Shop.md", "## Review\n\n"+text, "## Review\n\n")
+		equal(t, "did", d.settle(), []Do{DoShow})
+	})
+	t.Run("without: the item tells them apart", func(t *testing.T) {
+		d := atWork(t)
+		d.edit("Shop.md", "## Plan\n\n", "## Plan\n\n- [ ] Card @pi\n")
+		equal(t, "did", d.later(time.Minute), nil)
+		contains(t, "why", strings.Join(d.reasons(), "\n"), `2 cards read "Card": lines 7, 14`)
+		d.finish(Review, "done")
+		d.settle()
+		contains(t, "board", d.text("Shop.md"), "## Plan\n\n- [ ] Card @pi\n\n## Next")
+	})
+	t.Run("before anything was written: the claim is void", func(t *testing.T) {
+		d := oneBoard(t, lanes("Plan: Card @pi"))
+		d.act(d.look().Actions[0])
+		d.edit("Shop.md", "## Next\n\n", "## Next\n\n- [ ] Card @pi\n")
+		equal(t, "did", d.settle(), []Do{DoTakeBack})
+		same(t, "phase", d.run().Phase, PhaseReleased)
+	})
+}
+
+// A recurring card that is ticked with the Tasks plugin on an Obsidian Kanban
+// board: the copy has the item too. It is a new card only as these make it.
+func TestRecurringCardIsTicked(t *testing.T) {
+	begin := func(t *testing.T) (d *desk, text string) {
+		d = oneBoard(t, lanes("Plan: Backup 🔁 every day @pi"))
+		d.working()
+		d.finish(Review, "done")
+		d.settle()
+		return d, string(d.card("Shop.md", "Backup").Span.Of(d.boards["Shop.md"].Board.Src))
+	}
+	t.Run("in one save", func(t *testing.T) {
+		d, text := begin(t)
+		d.edit("Shop.md", text, text+strings.Replace(text, "[ ]", "[x]", 1))
+		equal(t, "did", d.settle(), []Do{DoClear, DoAccept, DoShow})
+		var words []string
+		for _, c := range d.boards["Shop.md"].Board.Lanes[3].Cards {
+			words = append(words, c.Box+runOf(&c))
+		}
+		equal(t, "review", words, []string{" ", "x01RUN0001"})
+		d.move("Shop.md", "Backup", "Plan")
+		equal(t, "a new card", d.later(10*time.Second), []Do{DoClaim, DoShow, DoStart})
+		same(t, "runs", len(d.runs), 2)
+	})
+	for name, change := range map[string]func(d *desk, text string){
+		"not recurring": func(d *desk, text string) {
+			d.edit("Shop.md", text, strings.ReplaceAll(text+strings.Replace(text, "[ ]", "[x]", 1), "🔁", ""))
+		},
+		"not beside it": func(d *desk, text string) {
+			d.edit("Shop.md", text, text+"- [ ] Between\n"+strings.Replace(text, "[ ]", "[x]", 1))
+		},
+		"not ticked": func(d *desk, text string) { d.edit("Shop.md", text, text+text) },
+		"ticked later": func(d *desk, text string) {
+			d.edit("Shop.md", text, text+text)
+			d.settle()
+			d.edit("Shop.md", text+text, text+strings.Replace(text, "[ ]", "[x]", 1))
+		},
+		"in the done lane": func(d *desk, text string) {
+			d.edit("Shop.md", text, "")
+			d.edit("Shop.md", "## Done\n\n", "## Done\n\n"+text+strings.Replace(text, "[ ]", "[x]", 1))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, text := begin(t)
+			change(d, text)
+			equal(t, "did", d.later(time.Minute), nil)
+			contains(t, "notes", d.notes(), "its card stands more than once")
+		})
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		act  func(*desk)
+		want string
+	}{
+		{"ticked", func(d *desk) { d.edit("Shop.md", "[ ] Card", "[x] Card") }, "Review accepted"},
+		{"moved to Done", func(d *desk) { d.move("Shop.md", "Card", "Done") }, "Done accepted"},
+		{"both", func(d *desk) { d.move("Shop.md", "Card", "Done"); d.edit("Shop.md", "[ ] Card", "[x] Card") }, "Done accepted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := atWork(t)
+			d.finish(Review, "It works.\nReally.")
+			d.settle()
+			d.now = d.now.Add(time.Hour)
+			c.act(d)
+			equal(t, "did", d.settle(), []Do{DoAccept, DoShow})
+			same(t, "stands", d.stands("Shop.md", "Card"), c.want)
+			same(t, "one line", len(d.card("Shop.md", "Card").Status.Lines), 0)
+			contains(t, "item", d.card("Shop.md", "Card").Status.Head, "🟢 pi: accepted 30 Nov · $0.03 · [[Card|chat]] ^r-01run0001")
+			equal(t, "and stays so", d.later(time.Hour), nil)
+		})
+	}
+	t.Run("what failed is not accepted", func(t *testing.T) {
+		d := atWork(t)
+		d.finish(Failed, "")
+		d.settle()
+		d.move("Shop.md", "Card", "Done")
+		equal(t, "did", d.later(time.Hour), nil)
+		same(t, "stands", d.stands("Shop.md", "Card"), "Done failed")
+	})
+	t.Run("ticked while it was being finished", func(t *testing.T) {
+		d := atWork(t)
+		d.edit("Shop.md", "[ ] Card", "[x] Card")
+		d.later(time.Second)
+		d.finish(Review, "done")
+		equal(t, "did", d.settle(), []Do{DoShow, DoAccept, DoShow})
+	})
+}
+
+func TestAsks(t *testing.T) {
+	d := atWork(t)
+	run := d.run().ID
+	d.entry(run, Entry{Kind: Asked, Ask: &Ask{ID: "1", Kind: "select", Title: "Which key?", Options: []string{"test", "live"}, Timeout: time.Minute}})
+	equal(t, "shown", d.settle(), []Do{DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "In Progress asks")
+	contains(t, "item", d.text("Shop.md"), "- 🟡 pi asks · 09:00 · [[Card|chat]] ^r-01run0001\n\t\t- Which key?\n\t\t- test\n\t\t- live\n\t\t- `deckhand stop 01run0001` ends it\n")
+	same(t, "wake", d.last.Wake, d.now.Add(time.Minute))
+	d.now = d.now.Add(10 * time.Second)
+	d.entry(run, Entry{Kind: Asked, Ask: &Ask{ID: "2", Kind: "confirm", Title: "Delete it?"}})
+	d.entry(run, Entry{Kind: Asked, Ask: &Ask{ID: "2", Kind: "confirm", Title: "Delete it?"}})
+	same(t, "asks", len(d.run().Asks), 2)
+	equal(t, "the first one is shown", d.settle(), nil)
+	equal(t, "a timeout", d.later(50*time.Second), []Do{DoTimeout, DoShow})
+	contains(t, "item", d.text("Shop.md"), "- 🟡 pi asks · 09:00 · [[Card|chat]] ^r-01run0001\n\t\t- Delete it?\n")
+	same(t, "status", d.run().Status(), "waiting")
+	d.entry(run, Entry{Kind: AskGone, Ask: &Ask{ID: "2"}})
+	equal(t, "answered", d.settle(), []Do{DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "In Progress works")
+	d.entry(run, Entry{Kind: Asked, Ask: &Ask{ID: "3", Kind: "question", Title: "Go on?"}})
+	d.settle()
+	equal(t, "a run that waits is ended too", d.later(time.Hour), []Do{DoStop, DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "Review failed")
+}
+
+// An old copy while a run asks: the card comes back to the working lane, and
+// the run is not stopped for having been moved.
+func TestOldCopyWhileItAsks(t *testing.T) {
+	before := lanes("Plan: Card @pi")
+	d := oneBoard(t, before)
+	d.working()
+	d.save("Shop.md", before)
+	d.entry(d.run().ID, Entry{Kind: Asked, Ask: &Ask{ID: "1", Kind: "confirm", Title: "Sure?"}})
+	equal(t, "did", d.later(time.Minute), []Do{DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "In Progress asks")
+}
+
+// What allowed a claim is gone before the agent starts.
+func TestClaimIsTakenBack(t *testing.T) {
+	for name, change := range map[string]func(*desk){
+		"trust":         func(d *desk) { d.set.Held = Reason{Text: "not trusted"} },
+		"agent":         func(d *desk) { d.set.Agents["pi"] = Agent{Why: Reason{Text: "missing"}} },
+		"project":       func(d *desk) { delete(d.set.Projects, "shop") },
+		"its folder":    func(d *desk) { d.set.Projects["shop"] = Project{Folder: "/elsewhere"} },
+		"mention":       func(d *desk) { d.edit("Shop.md", "Card @pi", "Card") },
+		"other agent":   func(d *desk) { d.edit("Shop.md", "Card @pi", "Card @claude") },
+		"other project": func(d *desk) { d.edit("Shop.md", "project: shop", "project: web") },
+		"after":         func(d *desk) { d.edit("Shop.md", "Card @pi\n", "Card @pi\n\tafter: Other\n") },
+		"budget":        func(d *desk) { d.set.Day = 1; d.runs["X"] = &Run{ID: "X", Phase: PhaseOver, Spends: []Spend{{d.now, 1}}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := oneBoard(t, lanes("Plan: Card @pi\nReview: Other"))
+			d.hooks[DoStart] = func(Action) bool { d.hooks[DoClaim] = func(Action) bool { return true }; return true }
+			for range 2 { // claimed and shown
+				d.act(d.look().Actions[0])
+			}
+			same(t, "stands", d.stands("Shop.md", "Card"), "In Progress works")
+			change(d)
+			dec := d.look()
+			if len(dec.Actions) == 0 || dec.Actions[0].Do != DoTakeBack {
+				t.Fatalf("actions %v, want it to be taken back", dec.Actions)
+			}
+			d.act(dec.Actions[0])
+			same(t, "stands", d.stands("Shop.md", "Card"), "Plan –")
+			for _, r := range d.runs {
+				same(t, "started", r.Life, 0)
+			}
+		})
+	}
+	t.Run("an agent that is looked at is waited for", func(t *testing.T) {
+		d := oneBoard(t, lanes("Plan: Card @pi"))
+		for range 2 {
+			d.act(d.look().Actions[0])
+		}
+		d.set.Agents["pi"] = Agent{Pending: true}
+		equal(t, "did", d.later(time.Hour), nil)
+		d.set.Agents["pi"] = Agent{Ready: true}
+		equal(t, "did", d.settle(), []Do{DoStart})
+	})
+	t.Run("ticked or moved before its turn", func(t *testing.T) {
+		d := oneBoard(t, lanes("Plan: Card @pi"))
+		for range 2 {
+			d.act(d.look().Actions[0])
+		}
+		d.move("Shop.md", "Card", "Plan")
+		equal(t, "no start", d.later(9*time.Second), nil)
+		equal(t, "stopped", d.later(time.Second), []Do{DoStop, DoShow})
+		same(t, "life", d.run().Life, 0)
+	})
+	t.Run("a board brings back what was taken back", func(t *testing.T) {
+		d := oneBoard(t, lanes("Plan: Card @pi"))
+		for range 2 {
+			d.act(d.look().Actions[0])
+		}
+		away := d.text("Shop.md")
+		d.old("Shop.md", lanes("Plan: Other"))
+		d.entry(d.run().ID, Entry{Kind: Released})
+		d.settle()
+		d.old("Shop.md", away)
+		equal(t, "did", d.later(3*time.Second), []Do{DoTakeBack, DoClaim, DoShow, DoStart})
+	})
+}
+
+// Nothing is asked of a run while something is done for it.
+func TestBusy(t *testing.T) {
+	d := atWork(t)
+	d.busy[d.run().ID] = true
+	d.old("Shop.md", lanes("Plan: Card @pi\\nWith a note."))
+	equal(t, "did", d.later(2*time.Hour), nil)
+	d.busy = map[string]bool{}
+	d.run().Turn = d.now
+	equal(t, "did", d.settle(), []Do{DoShow})
+	d.finish(Failed, "")
+	d.settle()
+	d.move("Shop.md", "Card", "Plan")
+	d.settle()
+	d.busy[d.run().ID] = true
+	equal(t, "did", d.later(time.Minute), nil)
+}
+
+// A write that fails is tried again and is no old copy.
+func TestFailingWrites(t *testing.T) {
+	d := atWork(t)
+	d.hooks[DoShow] = func(a Action) bool {
+		d.entry(a.Run, Entry{Kind: Show, Word: a.Shows.Word, To: a.Shows.To, Lines: a.Shows.Lines})
+		d.busy[a.Run] = true
+		return true
+	}
+	d.finish(Review, "done")
+	for range 10 {
+		equal(t, "did", d.settle(), []Do{DoShow})
+		d.busy = map[string]bool{}
+	}
+	delete(d.hooks, DoShow)
+	equal(t, "did", d.settle(), []Do{DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "Review review")
+}
