@@ -517,7 +517,10 @@ func TestClaimIsTakenBack(t *testing.T) {
 		"other agent":   func(d *desk) { d.edit("Shop.md", "Card @pi", "Card @claude") },
 		"other project": func(d *desk) { d.edit("Shop.md", "project: shop", "project: web") },
 		"after":         func(d *desk) { d.edit("Shop.md", "Card @pi\n", "Card @pi\n\tafter: Other\n") },
-		"budget":        func(d *desk) { d.set.Day = 1; d.runs["X"] = &Run{ID: "X", Phase: PhaseOver, Spends: []Spend{{d.now, 1}}} },
+		"budget": func(d *desk) {
+			d.set.Day = 1
+			d.runs["X"] = &Run{ID: "X", Phase: PhaseOver, Spends: []Spend{{d.now, 1}}}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := oneBoard(t, lanes("Plan: Card @pi\nReview: Other"))
