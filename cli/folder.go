@@ -159,9 +159,13 @@ func (a *app) nearest() (string, error) {
 			break
 		}
 	}
+	fresh := here
+	if realPath(here) == realPath(home()) { // a whole home is no folder of notes
+		fresh = filepath.Join(here, "notes")
+	}
 	return "", &control.Error{
 		Text: tilde(here) + " is not a work folder",
-		Hint: "deckhand demo\ndeckhand init " + quote(tilde(here)), Code: control.CodeError,
+		Hint: "deckhand demo\ndeckhand init " + quote(tilde(fresh)), Code: control.CodeError,
 	}
 }
 

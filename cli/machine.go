@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -14,6 +16,17 @@ import (
 	"deckhand/internal/daemon"
 )
 
+// tellAgents lets a running daemon look at the agents too: a card that waits
+// for a program that was installed meanwhile starts.
+func (a *app) tellAgents(ctx context.Context) {
+	client, err := control.Connect(ctx, socket(a.folderOrHere()))
+	if err != nil {
+		return
+	}
+	defer client.Close()
+	_, _ = client.Do(ctx, control.Command{ID: rand.Text(), Name: "probe"}) // a daemon that is ending looks at its next start
+}
+
 func (a *app) agentsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "agents", Short: "the configured agents, and whether they can start", Args: atMost(0),
@@ -22,6 +35,7 @@ func (a *app) agentsCmd() *cobra.Command {
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		list, err := daemon.Agents(c.Context(), a.options(a.folderOrHere()))
+		a.tellAgents(c.Context())
 		switch {
 		case err != nil:
 			return err

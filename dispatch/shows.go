@@ -75,7 +75,7 @@ func figures(r *Run) []string {
 
 // Money is a cost for people: $0.03, and $0.0004 where two digits say nothing.
 func Money(usd float64) string {
-	if usd > 0 && usd < 0.005 {
+	if usd > 0 && usd < 0.01 {
 		return fmt.Sprintf("$%.4f", usd)
 	}
 	return fmt.Sprintf("$%.2f", usd)

@@ -236,7 +236,10 @@ func Resolve(command []string, name, configDir string, path []string) (argv, tri
 			places = append(places, filepath.Join(dir, program))
 		}
 	}
-	for _, p := range places {
+	for i, p := range places {
+		if slices.Contains(places[:i], p) {
+			continue
+		}
 		info, err := os.Stat(p)
 		switch {
 		case err != nil:

@@ -50,7 +50,7 @@ type Backend interface {
 // returns the first result and does nothing.
 type Command struct {
 	ID    string `json:"id"`
-	Name  string `json:"name"` // run, stop, stop_all, retry, add, lanes_add, grant
+	Name  string `json:"name"` // run, stop, stop_all, retry, add, lanes_add, grant, probe
 	Card  string `json:"card,omitempty"`
 	Run   string `json:"run,omitempty"`
 	Board string `json:"board,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"deckhand/dispatch"
 	"deckhand/internal/control"
 )
 
@@ -55,7 +56,18 @@ func inLoop[T any](ctx context.Context, d *daemon, fn func() (T, error)) (T, err
 var errEnding = &control.Error{Text: "the daemon is ending", Hint: "deckhand watch", Code: control.CodeNoDaemon}
 
 func (b *backend) Status(ctx context.Context) (control.Status, error) {
-	return inLoop(ctx, b.d, func() (control.Status, error) { return b.d.status(time.Now()), nil })
+	return inLoop(ctx, b.d, func() (control.Status, error) { return b.d.statusNow(), nil })
+}
+
+// statusNow is the status with reasons that are true now: that a card starts in
+// four seconds is not true for long. Nothing is acted on.
+func (d *daemon) statusNow() control.Status {
+	now := time.Now()
+	if d.ready {
+		d.decision = dispatch.Reconcile(d.world(now))
+		d.dirty = d.dirty || len(d.decision.Actions) > 0
+	}
+	return d.status(now)
 }
 
 func (b *backend) Why(ctx context.Context, card string) (control.Why, error) {
@@ -111,6 +123,6 @@ func (b *backend) Do(ctx context.Context, c control.Command) (control.Result, er
 
 func (b *backend) Events(ctx context.Context, since int64) (<-chan control.Event, error) {
 	return inLoop(ctx, b.d, func() (<-chan control.Event, error) {
-		return b.d.clients.join(ctx, b.d.status(time.Now()), since), nil
+		return b.d.clients.join(ctx, b.d.statusNow(), since), nil
 	})
 }

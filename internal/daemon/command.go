@@ -64,6 +64,9 @@ func (d *daemon) do(c control.Command) (control.Result, error) {
 		return d.doLanes(c)
 	case "grant":
 		return d.doGrant(c)
+	case "probe":
+		d.probe()
+		return control.Result{Text: "the agents are looked at"}, nil
 	}
 	return control.Result{}, &control.Error{Text: fmt.Sprintf("no command is called %q", c.Name), Code: control.CodeUsage}
 }

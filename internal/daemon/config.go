@@ -50,7 +50,8 @@ func (m *model) configure() error {
 		m.settings = s
 	}
 	c, more := config.LoadMachine(machine, m.o.Config, home, slices.Sorted(maps.Keys(m.drivers)))
-	if !config.Bad(more) {
+	m.badMachine = config.Bad(more)
+	if !m.badMachine {
 		m.machine = c
 	}
 	m.problems = append(problems, more...)
@@ -96,7 +97,7 @@ func (d *daemon) watchConfig() {
 func (d *daemon) reload() {
 	before := fmt.Sprint(d.problems)
 	lanes, ignore := fmt.Sprint(d.options(), d.settings.Boards, d.machine.Projects), fmt.Sprint(d.settings.Ignore)
-	agents := fmt.Sprint(d.machine.Agents)
+	agents := fmt.Sprint(d.machine.Agents, d.machine.Path, d.machine.EnvFile)
 	if err := d.configure(); err != nil {
 		d.say("configuration: %v", err)
 		return
@@ -109,7 +110,7 @@ func (d *daemon) reload() {
 	if err := d.f.output(d.settings.Output); err != nil {
 		d.say("%v", err)
 	}
-	if fmt.Sprint(d.machine.Agents) != agents {
+	if fmt.Sprint(d.machine.Agents, d.machine.Path, d.machine.EnvFile) != agents {
 		d.agents = map[string]harness.Probe{}
 		d.probe()
 	}
@@ -202,7 +203,8 @@ func (m *model) harnessAgent(name string) (found, harness.Driver, error) {
 		return found{}, nil, fmt.Errorf("@%s: driver %s is not in use yet", name, row.Driver)
 	}
 	a := found{Agent: harness.Agent{Name: name, Driver: row.Driver, Command: row.Command, Model: row.Model, Ask: row.Ask}}
-	argv, tried, err := harness.Resolve(row.Command, name, filepath.Dir(m.o.Config), m.machine.Path)
+	path := slices.Concat(m.machine.Path, filepath.SplitList(os.Getenv("PATH")))
+	argv, tried, err := harness.Resolve(row.Command, name, filepath.Dir(m.o.Config), path)
 	a.Tried = tried
 	if err == nil {
 		a.Command = argv

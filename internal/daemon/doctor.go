@@ -60,7 +60,7 @@ func Doctor(ctx context.Context, o Options) ([]control.Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, s, err := scanned(o, f)
+	m, s, err := scanned(o, f, "")
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func Grant(ctx context.Context, o Options, g Grants) error {
 		return err
 	}
 	defer f.release()
-	m, s, err := scanned(o, f)
+	m, s, err := scanned(o, f, f.path())
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func Open(ctx context.Context, o Options) (control.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, s, err := scanned(o, f)
+	m, s, err := scanned(o, f, "")
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +74,14 @@ func Open(ctx context.Context, o Options) (control.Reader, error) {
 	return &offline{m: m, s: s}, nil
 }
 
-// scanned is a model with the files' side read from the disk.
-func scanned(o Options, f *folder) (*model, *store.Store, error) {
+// scanned is a model with the files' side read from the disk. With a state
+// folder the store may write, without one nothing does.
+func scanned(o Options, f *folder, state string) (*model, *store.Store, error) {
 	m := newModel(o, f)
 	if err := m.configure(); err != nil {
 		return nil, nil, err
 	}
-	s, err := store.Open(f.dir, store.Options{State: f.path()})
+	s, err := store.Open(f.dir, store.Options{State: state})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,25 +21,26 @@ import (
 // one and keeps it up to date; without a daemon it is read from the disk once.
 // All answers (view.go) are computed from it.
 type model struct {
-	o        Options
-	f        *folder
-	settings config.Settings
-	machine  config.Machine
-	problems []config.Problem
-	files    *names
-	boards   map[string]*seen  // by path
-	chats    map[string]string // path of a run's chat, by run, when it is not where it was made
-	links    map[string]bool   // symbolic links that leave the folder
-	runs     map[string]*run
-	mem      dispatch.Memory
-	agents   map[string]harness.Probe
-	forced   map[dispatch.CardID]bool
-	busy     map[string]bool
-	drivers  map[string]harness.Driver
-	wiki     bool
-	mine     machineState
-	decision dispatch.Decision
-	daemon   *running // the daemon that runs, nil when none does
+	o          Options
+	f          *folder
+	settings   config.Settings
+	machine    config.Machine
+	problems   []config.Problem
+	badMachine bool // config.yaml has errors: the last good one, or none, is in force
+	files      *names
+	boards     map[string]*seen  // by path
+	chats      map[string]string // path of a run's chat, by run, when it is not where it was made
+	links      map[string]bool   // symbolic links that leave the folder
+	runs       map[string]*run
+	mem        dispatch.Memory
+	agents     map[string]harness.Probe
+	forced     map[dispatch.CardID]bool
+	busy       map[string]bool
+	drivers    map[string]harness.Driver
+	wiki       bool
+	mine       machineState
+	decision   dispatch.Decision
+	daemon     *running // the daemon that runs, nil when none does
 }
 
 // seen is one board file.
@@ -173,10 +174,13 @@ func (m *model) set() dispatch.Settings {
 
 // held says why nothing starts in this folder at all.
 func (m *model) held() dispatch.Reason {
-	if !m.trusted() {
-		return dispatch.Reason{Text: "the work folder is not trusted", Hint: "deckhand trust " + m.f.dir}
+	switch {
+	case m.trusted():
+		return m.mine.held()
+	case m.badMachine:
+		return dispatch.Reason{Text: "config.yaml has errors: nothing is granted before they are mended", Hint: "deckhand doctor"}
 	}
-	return m.mine.held()
+	return dispatch.Reason{Text: "the work folder is not trusted", Hint: "deckhand trust " + tilde(m.f.dir)}
 }
 
 func (m *model) trusted() bool {

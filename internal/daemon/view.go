@@ -71,9 +71,9 @@ func turn(v dispatch.Verdict) string {
 
 func (m *model) runView(r *run) control.Run {
 	v := control.Run{
-		ID: r.ID, Card: r.Card.Title, Board: r.Board, Line: r.Card.Line, Lane: r.Card.Lane, Agent: r.Agent,
+		ID: r.ID, Card: r.Card.Title, Board: r.Board, Agent: r.Agent,
 		Project: r.Project, Folder: r.Folder, Status: r.Status(), Reason: m.reason(r), Next: next(r),
-		Chat: m.chatPath(r), Asks: []control.Ask{}, Started: r.Claimed, Tokens: r.Tokens, Cost: r.Cost,
+		Chat: m.chatPath(r), Asks: []control.Ask{}, Started: r.Turn, Tokens: r.Tokens, Cost: r.Cost,
 	}
 	if path, lane, c := m.find(r); c != nil {
 		v.Board, v.Line, v.Lane = path, c.Line, lane.Title
@@ -139,11 +139,11 @@ func (m *model) reason(r *run) string {
 // faults is what is wrong with the folder or the configuration.
 func (m *model) faults() []control.Problem {
 	out := []control.Problem{}
-	if why := m.held(); why.Text != "" {
-		out = append(out, control.Problem{Where: tilde(m.f.dir), Text: why.Text, Hint: why.Hint})
-	}
 	for _, p := range m.problems {
 		out = append(out, control.Problem{Where: where(p.File, p.Line, p.Col), Text: p.Text, Hint: p.Hint})
+	}
+	if why := m.held(); why.Text != "" {
+		out = append(out, control.Problem{Where: tilde(m.f.dir), Text: why.Text, Hint: why.Hint})
 	}
 	for _, rel := range slices.Sorted(maps.Keys(m.links)) {
 		out = append(out, control.Problem{Where: rel, Text: "a symbolic link that leaves the work folder: what is behind it is not read"})

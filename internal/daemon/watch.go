@@ -163,7 +163,7 @@ func (d *daemon) firstScan(n int) {
 	d.recover()
 	d.prune()
 	d.ready, d.dirty = true, true
-	d.say("ready: %d notes, %d boards, %s", n, len(d.boards), d.daemon.Watch)
+	d.say("ready: %s, %s, %s", plural(n, "note", "notes"), plural(len(d.boards), "board", "boards"), d.daemon.Watch)
 }
 
 // prune drops captures that are too old or too much, never of an open run.

@@ -109,7 +109,8 @@ type Store struct {
 }
 
 // Open opens the work folder root. It writes nothing into it; call Recover
-// before the first write.
+// before the first write. Without a state folder the store only reads, and
+// nothing is written anywhere.
 func Open(root string, o Options) (*Store, error) {
 	if o.Grace == 0 {
 		o.Grace = 2 * time.Second
@@ -134,7 +135,7 @@ func Open(root string, o Options) (*Store, error) {
 // would carry it to other machines.
 func checkState(root, state string) error {
 	if state == "" {
-		return errors.New("no state folder given")
+		return nil
 	}
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {

@@ -54,7 +54,11 @@ type swapLog struct {
 	order []string             // guarded by mu: temp names as they began
 }
 
+// openSwapLog opens the log in a state folder; with none, one that takes no rows.
 func openSwapLog(d *disk, state string) (*swapLog, error) {
+	if state == "" {
+		return &swapLog{disk: d, open: map[string]*openSwap{}}, nil
+	}
 	path := filepath.Join(state, "swaps.jsonl")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -144,6 +148,9 @@ func (l *swapLog) add(r swapRow) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.file == nil {
+		return fmt.Errorf("the store was opened without a state folder: %w", ErrReadOnly)
+	}
 	if err := l.write(append(line, '\n')); err != nil {
 		return fmt.Errorf("%s: %w", l.path, err)
 	}
@@ -182,4 +189,9 @@ func (l *swapLog) pending() []openSwap {
 	return all
 }
 
-func (l *swapLog) close() error { return l.file.Close() }
+func (l *swapLog) close() error {
+	if l.file == nil {
+		return nil
+	}
+	return l.file.Close()
+}
