@@ -46,9 +46,15 @@ func BenchmarkReconcile(b *testing.B) {
 		{"one board of 5000 cards that all ask", 1, 5000, 1, 500},
 	} {
 		d := crowd(b, c.boards, c.cards, c.nth, c.runs)
-		d.mem.Open = false // nothing starts, everything is judged
-		d.boards["000.md"].Changed = d.now.Add(-time.Second)
-		d.look()
+		d.edit("000.md", "## In Progress\n\n", "## In Progress\n\n- [ ] At work @pi\n\t- 🔵 pi works ^r-01run0\n")
+		d.boards["000.md"].Changed = d.now.Add(-time.Hour)
+		d.runs["01RUN0"] = &Run{
+			ID: "01RUN0", Agent: "pi", Project: "shop", Folder: "/p/shop", Phase: PhaseWorking, Life: 1, InSync: true, Turn: d.now,
+			Want: Shows{Word: "works", Lines: []string{"- 🔵 pi works ^r-01run0"}}, Board: "000.md", Card: Card{Title: "At work"},
+		}
+		if dec := d.look(); len(dec.Actions) > 0 || len(dec.Cards) < c.boards*c.cards/c.nth {
+			b.Fatalf("%d cards wait, %v", len(dec.Cards), dec.Actions)
+		}
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"deckhand/board"
@@ -15,10 +16,11 @@ type pull struct {
 	running []*Run
 	onBoard map[string]int // agents at work, by the board their card is on
 	claims  []Action
+	queue   map[string]string // who has a folder; forgotten with each claim
 }
 
 func newPull(w *World, where map[string]string) *pull {
-	p := &pull{w: w, onBoard: map[string]int{}}
+	p := &pull{w: w, onBoard: map[string]int{}, queue: map[string]string{}}
 	for _, r := range w.Runs {
 		if r.Live() {
 			p.running = append(p.running, r)
@@ -81,7 +83,7 @@ func (p *pull) folderOf(v *Verdict) string {
 }
 
 func (p *pull) limits(v *Verdict) {
-	v.Rules = append(v.Rules, p.lane(v), p.folder(p.folderOf(v)), p.machine())
+	v.add(p.lane(v), p.folder(p.folderOf(v)), p.machine())
 }
 
 func (p *pull) lane(v *Verdict) Rule {
@@ -98,17 +100,31 @@ func (p *pull) folder(folder string) Rule {
 	if folder == "" {
 		return pass(name)
 	}
+	if why := p.taken(folder); why != "" {
+		return later(name, "waits for the folder: %s", why)
+	}
+	return pass(name)
+}
+
+// taken says who has a folder, or one in it or around it; empty: nobody.
+func (p *pull) taken(folder string) string {
+	if why, known := p.queue[folder]; known {
+		return why
+	}
+	why := ""
 	for _, r := range p.running {
 		if nested(folder, r.Folder) {
-			return later(name, "waits for the folder: %q is %s there", r.Card.Title, r.Status())
+			why = fmt.Sprintf("%q is %s there", r.Card.Title, r.Status())
+			break
 		}
 	}
 	for _, c := range p.claims {
-		if nested(folder, c.Folder) {
-			return later(name, "waits for the folder: %q goes first", c.Card.Title)
+		if nested(folder, c.Folder) && why == "" {
+			why = fmt.Sprintf("%q goes first", c.Card.Title)
 		}
 	}
-	return pass(name)
+	p.queue[folder] = why
+	return why
 }
 
 func (p *pull) machine() Rule {
@@ -133,4 +149,5 @@ func (p *pull) start(v *Verdict) {
 		a.Earlier = &Earlier{Run: r.ID, Agent: r.Agent, Answer: r.Answer, Wrote: r.Wrote}
 	}
 	p.claims = append(p.claims, a)
+	clear(p.queue)
 }

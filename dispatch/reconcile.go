@@ -8,39 +8,44 @@ import (
 
 // Reconcile compares what is with what should be.
 func Reconcile(w World) Decision {
-	d, _ := decide(&w)
+	d, _ := decide(&w, nil)
 	return d
 }
 
 // Judge says of one card what every rule says, whether it asks for an agent or not.
 func Judge(w World, path string, line int) (Verdict, bool) {
-	d, k := decide(&w)
-	seen := k.find.seen[path]
-	if seen == nil {
-		return Verdict{}, false
-	}
-	for lane, card := range seen.Board.All() {
-		if card.Line != line {
+	for i := range w.Boards {
+		if w.Boards[i].Board.Path != path {
 			continue
 		}
-		for _, v := range d.Cards {
-			if v.Card == card {
-				return v, true
+		for lane, card := range w.Boards[i].Board.All() {
+			if card.Line == line {
+				return judged(&w, &w.Boards[i], spot{lane, card}), true
 			}
 		}
-		v := k.judge.card(seen, lane, card)
-		newPull(&w, k.where).limits(&v)
-		return v, true
 	}
 	return Verdict{}, false
 }
 
-func decide(w *World) (Decision, *keep) {
+func judged(w *World, seen *Seen, s spot) Verdict {
+	d, k := decide(w, s.card)
+	for _, v := range d.Cards {
+		if v.Card == s.card {
+			return v
+		}
+	}
+	v := k.judge.card(seen, s.lane, s.card)
+	newPull(w, k.where).limits(&v)
+	return v
+}
+
+// decide is one Reconcile; of the card whole, every rule is kept.
+func decide(w *World, whole *board.Card) (Decision, *keep) {
 	d := Decision{Memory: w.Memory.look(w)}
 	open(w, &d)
 	find := newFinder(w, d.Memory)
 	k := &keep{
-		w: w, find: find, d: &d, judge: &judge{w: w, find: find, mem: &d.Memory},
+		w: w, find: find, d: &d, judge: &judge{w: w, find: find, mem: &d.Memory, whole: whole},
 		at: map[*board.Card]*Run{}, where: map[string]string{},
 	}
 	k.runs()

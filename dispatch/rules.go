@@ -14,8 +14,19 @@ type judge struct {
 	w      *World
 	find   *finder
 	mem    *Memory
+	whole  *board.Card        // the card whose verdict names the rules that hold, too
 	titles map[string][]place // cards by title and first line, made when an after: asks for it
 	blocks map[string][]place // the same by block id
+}
+
+// add keeps rules that do not hold; of thousands of cards that wait, the others
+// would be most of the memory of a decision.
+func (v *Verdict) add(rules ...Rule) {
+	for _, r := range rules {
+		if !r.OK || v.whole {
+			v.Rules = append(v.Rules, r)
+		}
+	}
 }
 
 // Names of rules that are looked for by others.
@@ -26,10 +37,10 @@ const (
 
 // card applies every rule that concerns the card alone.
 func (j *judge) card(seen *Seen, lane *board.Lane, c *board.Card) Verdict {
-	v := Verdict{Board: seen.Board, Lane: lane, Card: c, Run: runOf(c), seen: seen}
+	v := Verdict{Board: seen.Board, Lane: lane, Card: c, Run: runOf(c), seen: seen, whole: c == j.whole}
 	again := j.again(&v)
 	v.Asks = c.Open() && (len(c.Agents) > 0 || c.NoteAgent != "") && (lane.Role == board.Ready || j.returned(&v))
-	v.Rules = append(v.Rules,
+	v.add(
 		j.open(c), j.ready(&v), j.agent(c), j.active(seen), j.lanes(seen), j.folder(), j.project(&v),
 		j.unique(&v), j.equal(&v), again, j.after(seen, lane, c), j.budget(), j.before(&v), j.settled(&v), j.started(),
 	)
@@ -169,7 +180,7 @@ func (v *Verdict) agent() string {
 
 func (j *judge) unique(v *Verdict) Rule {
 	const name = "its first line is the only one of its kind"
-	same := j.find.open(v.Board.Path, v.Card.Key)
+	same := j.find.index(v.seen).open[v.Card.Key]
 	if len(same) <= 1 || v.over != nil { // a card that has run is known by its item
 		return pass(name)
 	}

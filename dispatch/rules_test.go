@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ func failing(t *testing.T, d *desk, title string) []string {
 	t.Helper()
 	d.look()
 	var out []string
-	for path := range d.boards {
+	for _, path := range slices.Sorted(maps.Keys(d.boards)) {
 		for _, c := range d.boards[path].Board.All() {
 			if !strings.HasPrefix(c.Title, title) {
 				continue

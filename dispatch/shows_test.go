@@ -18,7 +18,7 @@ func TestShort(t *testing.T) {
 }
 
 func TestMoney(t *testing.T) {
-	for usd, want := range map[float64]string{0: "$0.00", 0.03: "$0.03", 0.0049: "$0.0049", 0.0004: "$0.0004", 0.005: "$0.01", 12: "$12.00"} {
+	for usd, want := range map[float64]string{0: "$0.00", 0.03: "$0.03", 0.0049: "$0.0049", 0.0004: "$0.0004", 0.0099: "$0.0099", 0.01: "$0.01", 12: "$12.00"} {
 		same(t, "money", Money(usd), want)
 	}
 }

@@ -86,14 +86,15 @@ type Verdict struct {
 	Board *board.Board
 	Lane  *board.Lane
 	Card  *board.Card
-	Rules []Rule
+	Rules []Rule // those that do not hold; from Judge, all
 	// Asks reports whether the card asks for an agent at all: open, in a ready
 	// lane, with a mention. Other cards are nobody's concern.
 	Asks bool
 	Run  string // the run it belongs to, if any
 
-	seen *Seen
-	over *Run // its run is over and may go on: in its session, or as another agent's
+	seen  *Seen
+	whole bool // rules that hold are named too
+	over  *Run // its run is over and may go on: in its session, or as another agent's
 }
 
 // Start reports whether every rule holds.
