@@ -12,15 +12,36 @@ import (
 func Lines(src []byte, from int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		s := scanner{src: src}
-		for at := from; at < len(src); {
-			l := s.scan(at)
-			if !yield(l) {
-				return
-			}
-			at = l.Next
-		}
+		s.walk(from, yield)
 	}
 }
+
+func (s *scanner) walk(at int, yield func(Line) bool) {
+	for at < len(s.src) {
+		l := s.scan(at)
+		if !yield(l) {
+			return
+		}
+		at = l.Next
+	}
+}
+
+// Resume walks the lines of src from an item of an outermost list on, as Lines
+// would have come there, but takes the item for one that goes on with a list.
+// What stands before such a line decides nothing about it and what follows
+// but this: items of the marker character bullet are of the same list.
+//
+// The reason is that its marker is indented less than the content of the item
+// before, so that all that was open there ends, whatever it was.
+func Resume(src []byte, at int, bullet byte) iter.Seq[Line] {
+	return func(yield func(Line) bool) {
+		s := scanner{src: src, bullet: bullet, open: []container{{width: beyond}}}
+		s.walk(at, yield)
+	}
+}
+
+// beyond is more than any line is indented by.
+const beyond = 1 << 30
 
 // container is an open block quote or list item.
 type container struct {
