@@ -15,10 +15,14 @@ func (b *Board) AddCard(text string) ([]byte, error) {
 	if b.Inactive != "" {
 		return nil, fmt.Errorf("%s: %w: %s", b.Path, ErrInactive, b.Inactive)
 	}
-	return b.withLastLine(func(b *Board) ([]byte, error) { return b.addCard(text) })
+	n, err := b.withLastLine(func(b *Board) (*Board, error) { return b.addCard(text) })
+	if err != nil {
+		return nil, err
+	}
+	return n.Src, nil
 }
 
-func (b *Board) addCard(text string) ([]byte, error) {
+func (b *Board) addCard(text string) (*Board, error) {
 	to := b.Lane(Ready)
 	if to == nil {
 		return nil, fmt.Errorf("%s: %w: %s", b.Path, ErrNoLane, Ready)
@@ -45,8 +49,8 @@ func (b *Board) addCard(text string) ([]byte, error) {
 			card += below + line + eol
 		}
 	}
-	if out, ok := b.place(change{text: []byte(card), to: to}); ok {
-		return out, nil
+	if n, ok := b.place(change{text: []byte(card), to: to}); ok {
+		return n, nil
 	}
 	return nil, fmt.Errorf("%s: %w", b.Path, ErrPlace)
 }
@@ -66,20 +70,26 @@ func (b *Board) AddLanes() ([]byte, error) {
 	if b.Inactive != "" {
 		return nil, fmt.Errorf("%s: %w: %s", b.Path, ErrInactive, b.Inactive)
 	}
-	return b.withLastLine(func(b *Board) ([]byte, error) {
-		for _, r := range b.Missing() {
-			out, err := b.addLane(r)
-			if err != nil {
-				return nil, err
-			}
-			n := Parse(b.Path, out, b.options)
-			if got := n.Lane(r); got == nil || len(n.Lanes) != len(b.Lanes)+1 {
-				return nil, fmt.Errorf("%s: the lane %q cannot be added", b.Path, b.written[r])
-			}
-			b = n
+	n, err := b.withLastLine((*Board).addLanes)
+	if err != nil {
+		return nil, err
+	}
+	return n.Src, nil
+}
+
+func (b *Board) addLanes() (*Board, error) {
+	for _, r := range b.Missing() {
+		out, err := b.addLane(r)
+		if err != nil {
+			return nil, err
 		}
-		return b.Src, nil
-	})
+		n := Parse(b.Path, out, b.options)
+		if got := n.Lane(r); got == nil || len(n.Lanes) != len(b.Lanes)+1 {
+			return nil, fmt.Errorf("%s: the lane %q cannot be added", b.Path, b.written[r])
+		}
+		b = n
+	}
+	return b, nil
 }
 
 // addLane adds one lane by splices.

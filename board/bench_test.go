@@ -50,14 +50,31 @@ func BenchmarkGoldmark500(b *testing.B)  { benchmarkGoldmark(b, 500) }
 func BenchmarkParse5000(b *testing.B)    { benchmarkParse(b, 5000) }
 func BenchmarkGoldmark5000(b *testing.B) { benchmarkGoldmark(b, 5000) }
 
-func BenchmarkMove5000(b *testing.B) {
-	src := bigBoard(5000)
-	key := Parse("Shop.md", src, Options{}).Lanes[0].Cards[700].Key
-	put := &Item{Run: "01kb7x2m", Agent: "pi", Word: "works"}
+func benchmarkMove(b *testing.B, n int) {
+	board := Parse("Shop.md", bigBoard(n), Options{})
+	u := Update{Key: board.Lanes[0].Cards[n/8].Key, To: Working, Put: &Item{Run: "01kb7x2m", Agent: "pi", Word: "works"}}
+	b.SetBytes(int64(len(board.Src)))
+	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse("Shop.md", src, Options{}).Update(Update{Key: key, To: Working, Put: put}); err != nil {
+		if _, err := board.Apply(u); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func BenchmarkMove500(b *testing.B)  { benchmarkMove(b, 500) }
+func BenchmarkMove5000(b *testing.B) { benchmarkMove(b, 5000) }
+
+// BenchmarkReread5000 reads a board again after somebody typed one letter.
+func BenchmarkReread5000(b *testing.B) {
+	src := bigBoard(5000)
+	board := Parse("Shop.md", src, Options{})
+	at := board.Lanes[1].Cards[700].Span.Start + 8
+	typed := append(append(bytes.Clone(src[:at]), 'x'), src[at:]...)
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		board.Reread(typed, Options{})
 	}
 }
 

@@ -67,7 +67,9 @@ type Board struct {
 	items   []item
 	footer  int             // where the settings footer begins; len(Src) without one
 	written map[Role]string // titles of lanes that are added
+	names   laneNames       // roles by name, the header's own among them
 	options Options         // to read results the same way
+	age     int             // how often it was read again since everything was parsed
 }
 
 // Hint is something a person should know about a line; it changes nothing.
@@ -157,7 +159,8 @@ type Update struct {
 	Put    *Item  // put or replace the status item
 	Remove bool   // remove the status item
 	// Wrote are lines deckhand wrote into the status item before (without indentation). Only these are
-	// removed; any other line inside the item is the person's and stays below the card.
+	// removed; any other line inside the item is the person's and stays below the card, and so do words a
+	// person wrote into its first line, as an item of their own.
 	Wrote []string
 }
 

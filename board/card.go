@@ -35,47 +35,64 @@ func cutBox(content string) (box, rest string, ok bool) {
 
 func openBox(box string) bool { return box == " " || box == "\u00a0" }
 
-// card reads the item at hand.
-func (p *parser) card() (Card, bool) {
-	l := p.lines[0]
+// card reads the item at hand into a card; nil where it has no box.
+func (p *parser) card() *Card {
+	l := &p.lines[0]
 	if l.Kind != markdown.Text {
-		return Card{}, false
+		return nil
 	}
-	box, rest, ok := cutBox(p.text[l.Content:l.End])
+	box, rest, ok := cutBox(p.str(l.Content, l.End))
 	if !ok {
-		return Card{}, false
+		return nil
 	}
-	c := Card{Span: p.item.span, Line: p.first, Box: box}
-	start := l.End - len(rest)
+	c := p.newCard()
+	c.Span, c.Line, c.Box = p.item.span, p.item.line, box
 	c.pad, c.para = l.Content, l.Next
 	end := l.End
-	for _, n := range p.lines[1:] {
+	for i := range p.lines[1:] {
+		n := &p.lines[1+i]
 		if n.Kind != markdown.Text || n.First {
 			break
 		}
 		end, c.para = n.End, n.Next
 	}
-	c.unit = p.unit()
-	parts := splitBreaks(rest)
-	c.First = strings.TrimSpace(parts[0])
-	_, c.BlockID = cutBlockID(rest)
-	c.Lines = parts[1:]
-	c.Recurring = strings.Contains(rest, "🔁")
-	p.below(&c)
-	p.words(&c, start+strings.Index(rest, c.First), end)
-	c.Text = p.own(&c, l.Content)
-	return c, true
+	p.firstLine(c, rest, l.End, end)
+	c.Text = p.b.own(c)
+	return c
 }
 
-// words reads identity, mentions and project off the first line; para ends at end.
-func (p *parser) words(c *Card, start, end int) {
-	c.Key = key(c.First)
-	found, odd := mentions(p.text[start:max(end, start+len(c.First))], len(c.First))
-	inKey := found
-	if c.Key != c.First {
-		inKey, _ = mentions(c.Key, len(c.Key))
+// firstLine reads what stands after the box, up to the end of the line, and
+// all that is below; para ends at paraEnd.
+func (p *parser) firstLine(c *Card, rest string, end, paraEnd int) {
+	p.roomForLines()
+	k := classify(rest)
+	first := rest
+	if k.has(hasAngle) {
+		parts := splitBreaks(rest)
+		first = parts[0]
+		p.texts = append(p.texts, parts[1:]...)
 	}
-	c.Title = title(c.Key, inKey)
+	start := end - len(rest)
+	c.First = strings.TrimSpace(first)
+	start += len(first) - len(strings.TrimLeftFunc(first, unicode.IsSpace))
+	if k.has(hasCaret) {
+		_, c.BlockID = cutBlockID(rest)
+	}
+	c.Recurring = k.has(hasWide) && strings.Contains(rest, "🔁")
+	p.below(c)
+	p.words(c, k, p.str(start, max(paraEnd, start+len(c.First))))
+}
+
+// words reads identity, mentions and project off the first line, which is of
+// class k and begins the paragraph para.
+func (p *parser) words(c *Card, k class, para string) {
+	c.Key = keyOf(c.First, k)
+	found, odd := p.found[:0], []string(nil)
+	if k.has(hasAt | hasHash) {
+		found, odd = appendMentions(found, para, len(c.First), k)
+	}
+	p.found = found
+	c.Title = p.title(c, k, found)
 	if len(c.First) > longLine {
 		c.Hints = append(c.Hints, Hint{c.Line, "the line is longer than " + itoa(longLine) + " bytes: mentions behind that are not read"})
 	}
@@ -87,9 +104,9 @@ func (p *parser) words(c *Card, start, end int) {
 			c.Hints = append(c.Hints, Hint{c.Line, "two projects, the first one counts"})
 		case m.project:
 		case p.configured(m.name):
-			c.Agents = addOnce(c.Agents, m.name)
+			c.Agents = p.addName(c.Agents, m.name)
 		default:
-			c.Unknown = addOnce(c.Unknown, m.name)
+			c.Unknown = p.addName(c.Unknown, m.name)
 		}
 	}
 	for _, name := range odd {
@@ -99,15 +116,45 @@ func (p *parser) words(c *Card, start, end int) {
 	}
 }
 
+// title is the title of a card whose first line is of class k.
+func (p *parser) title(c *Card, k class, found []mention) string {
+	if !k.has(hasAt|hasHash|hasOpen) || len(c.Key) > longLine {
+		return shortTitle(c.Key)
+	}
+	if c.Key != c.First {
+		found, _ = mentions(c.Key, len(c.Key))
+	}
+	p.scratch = appendTitle(p.scratch[:0], c.Key, found)
+	if len(p.scratch) == 0 {
+		return c.Key
+	}
+	return p.kept.keep(p.scratch)
+}
+
 func (p *parser) configured(name string) bool {
 	return p.o.Agents == nil || slices.Contains(p.o.Agents, name)
 }
 
-func addOnce(list []string, s string) []string {
-	if slices.Contains(list, s) {
+// addName adds a name that is not there yet. Cards that name one agent alone
+// share the list of that name; its capacity is used up, so that it is copied
+// when another name is added.
+func (p *parser) addName(list []string, name string) []string {
+	switch {
+	case slices.Contains(list, name):
 		return list
+	case len(list) > 0:
+		return append(list, name)
 	}
-	return append(list, s)
+	for _, one := range p.alone {
+		if one[0] == name {
+			return one
+		}
+	}
+	one := []string{name}
+	if len(p.alone) < cap(p.alone) {
+		p.alone = append(p.alone, one)
+	}
+	return one
 }
 
 // splitBreaks divides an item's first line at <br>, but not in code.
@@ -119,13 +166,16 @@ func splitBreaks(s string) []string {
 	var parts []string
 	last := 0
 	for i := 0; i < len(s); i++ {
-		n := breakLen(s[i:])
-		if _, in := within(masks, i); n == 0 || in {
+		if len(masks) > 0 && i >= masks[0].Start {
+			i = masks[0].End - 1
+			masks = masks[1:]
 			continue
 		}
-		parts = append(parts, s[last:i])
-		last = i + n
-		i = last - 1
+		if n := breakLen(s[i:]); n > 0 {
+			parts = append(parts, s[last:i])
+			last = i + n
+			i = last - 1
+		}
 	}
 	return append(parts, s[last:])
 }
@@ -147,11 +197,12 @@ func breakLen(s string) int {
 // one that is not lazy text nor inside code. "" where there is none.
 func (p *parser) unit() string {
 	unit, least := "", 0
-	for _, l := range p.lines[1:] {
+	for i := range p.lines[1:] {
+		l := &p.lines[1+i]
 		if l.Kind != markdown.Text && l.Kind != markdown.Heading {
 			continue
 		}
-		indent := leading(p.text[l.Start:l.End])
+		indent := leading(p.str(l.Start, l.End))
 		if indent == "" || len(indent) == l.End-l.Start {
 			continue
 		}
@@ -164,7 +215,11 @@ func (p *parser) unit() string {
 
 // leading is the blanks and tabs a line begins with.
 func leading(line string) string {
-	return line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+	n := 0
+	for n < len(line) && (line[n] == ' ' || line[n] == '\t') {
+		n++
+	}
+	return line[:n]
 }
 
 // columns is the width of indentation, tabs counted.
@@ -198,13 +253,16 @@ func dedent(line, unit string) string {
 // below reads the lines below a card's first: the status item, the person's
 // lines, and what these say.
 func (p *parser) below(c *Card) {
+	from := p.fromLine
+	c.unit = p.unit()
 	c.Status = p.status()
-	for i, l := range p.lines[1:] {
+	for i := range p.lines[1:] {
+		l := &p.lines[1+i]
 		if c.Status != nil && c.Status.Span.Contains(l.Start) {
 			continue
 		}
-		line := dedent(p.text[l.Start:l.End], c.unit)
-		c.Lines = append(c.Lines, line)
+		line := dedent(p.str(l.Start, l.End), c.unit)
+		p.texts = append(p.texts, line)
 		if looksLikeCard(line) {
 			h := Hint{c.Line + 1 + i, "looks like a card"}
 			c.Hints = append(c.Hints, h)
@@ -214,13 +272,13 @@ func (p *parser) below(c *Card) {
 			p.noteLine(c, strings.TrimSpace(line))
 		}
 	}
+	c.Lines = p.texts[from:len(p.texts):len(p.texts)]
 }
 
 // looksLikeCard reports whether a line has a no-break space where the blank
 // after a list marker should be.
 func looksLikeCard(line string) bool {
-	rest := strings.TrimLeft(line, "-*+")
-	return len(rest) == len(line)-1 && strings.HasPrefix(rest, "\u00a0[")
+	return len(line) > 1 && strings.IndexByte("-*+", line[0]) >= 0 && strings.HasPrefix(line[1:], "\u00a0[")
 }
 
 // noteLine reads after: and mentions off a line of the note.
@@ -232,7 +290,12 @@ func (p *parser) noteLine(c *Card, line string) {
 	if c.NoteAgent != "" {
 		return
 	}
-	found, _ := mentions(line, len(line))
+	k := classify(line)
+	if !k.has(hasAt | hasHash) {
+		return
+	}
+	found, _ := appendMentions(p.found[:0], line, len(line), k)
+	p.found = found
 	for _, m := range found {
 		if !m.project && p.configured(m.name) {
 			c.NoteAgent = m.name
@@ -243,7 +306,7 @@ func (p *parser) noteLine(c *Card, line string) {
 
 // cutFold is strings.CutPrefix without regard to case, for ASCII.
 func cutFold(s, prefix string) (string, bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+	if len(s) < len(prefix) || s[0]|0x20 != prefix[0]|0x20 || !strings.EqualFold(s[:len(prefix)], prefix) {
 		return s, false
 	}
 	return s[len(prefix):], true
@@ -295,13 +358,13 @@ func cutMarker(line string) string {
 	return rest
 }
 
-// own are the person's bytes of a card from its box on, without the last line end.
-func (p *parser) own(c *Card, from int) []byte {
-	src := p.b.Src
+// own are the person's bytes of a card from its box on, without the last line
+// end. They share memory with Src where there is no status item.
+func (b *Board) own(c *Card) []byte {
 	if c.Status == nil {
-		return trimEOL(src[from:c.Span.End])
+		return trimEOL(b.Src[c.pad:c.Span.End])
 	}
-	own := slices.Concat(src[from:c.Status.Span.Start], src[c.Status.Span.End:c.Span.End])
+	own := slices.Concat(b.Src[c.pad:c.Status.Span.Start], b.Src[c.Status.Span.End:c.Span.End])
 	return trimEOL(own)
 }
 

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"unicode"
@@ -14,6 +15,24 @@ import (
 // variation selectors, white space collapsed, in NFC.
 func key(first string) string {
 	s := strings.TrimSpace(first)
+	return keyOf(s, classify(s))
+}
+
+// keyOf is key for a trimmed line of class k.
+func keyOf(s string, k class) string {
+	if k.has(hasWide | hasSpace) {
+		return wideKey(s)
+	}
+	plain := !k.has(hasCaret) && (!k.has(hasColon) || !strings.Contains(s, "::")) &&
+		(!k.has(hasAt) || !k.has(hasBrace) && (!k.has(hasOpen) || !strings.Contains(s, "@[")))
+	if plain && !k.has(hasGap) {
+		return s
+	}
+	return wideKey(s)
+}
+
+// wideKey is keyOf for any line.
+func wideKey(s string) string {
 	if !ascii(s) {
 		s = strings.Map(func(r rune) rune {
 			if r == '\ufe0e' || r == '\ufe0f' {
@@ -161,49 +180,70 @@ func dropTrailingFields(s string) string {
 	return s + kept
 }
 
-// title is what people read: the key with links by their text, tags and
-// mentions off.
-func title(key string, found []mention) string {
+// shortTitle bounds the title of a line that is a pasted log.
+func shortTitle(key string) string {
 	if len(key) > longLine {
 		return strings.ToValidUTF8(key[:longLine], "") + "…"
 	}
-	if !strings.ContainsAny(key, "#@[") {
-		return key
-	}
-	var out strings.Builder
-	last := 0
-	for _, m := range found {
-		out.WriteString(key[last:m.start])
-		last = m.end
-	}
-	out.WriteString(key[last:])
-	t := collapse(dropTags(linkTexts(out.String())))
-	if t == "" {
-		return key
-	}
-	return t
+	return key
 }
 
-// dropTags takes off "#tag" after white space.
-func dropTags(s string) string {
-	if !strings.Contains(s, "#") {
-		return s
+// appendTitle appends what people read of a key: with links by their text,
+// tags and mentions off; nothing where no word is left.
+func appendTitle(dst []byte, key string, found []mention) []byte {
+	if len(key) > longLine {
+		return append(dst, shortTitle(key)...)
 	}
-	var kept []string
-	for _, w := range strings.Fields(s) {
-		if strings.HasPrefix(w, "#") && len(w) > 1 && w[1] != '#' {
-			w = strings.TrimLeftFunc(w[1:], tagRune)
-			if w = strings.TrimSpace(w); w == "" {
-				continue
-			}
-			if n := len(kept); n > 0 && strings.Trim(w, ".,;:!?)") == "" {
-				kept[n-1] += w
+	from, last := len(dst), 0
+	for _, m := range found { // none stands in a link
+		dst = appendLinkTexts(dst, from, key[last:m.start])
+		last = m.end
+	}
+	dst = appendLinkTexts(dst, from, key[last:])
+	if tag := bytes.IndexByte(dst[from:], '#'); tag >= 0 {
+		dst = dropTags(dst, from, from+tag)
+	}
+	if n := len(dst); n > from && dst[n-1] == ' ' {
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// appendWords appends s and keeps blanks single: no other white space is in a key.
+func appendWords(dst []byte, from int, s string) []byte {
+	if s != "" && s[0] == ' ' && (len(dst) == from || dst[len(dst)-1] == ' ') {
+		s = s[1:]
+	}
+	return append(dst, s...)
+}
+
+// dropTags takes "#tag" at the start of words off text[from:]; the first # is at tag.
+func dropTags(text []byte, from, tag int) []byte {
+	at := from + bytes.LastIndexByte(text[from:tag], ' ') + 1
+	out := text[:max(from, at-1)]
+	for ; at < len(text); at++ {
+		n := bytes.IndexByte(text[at:], ' ')
+		if n < 0 {
+			n = len(text) - at
+		}
+		w := text[at : at+n]
+		at += n
+		if len(w) > 1 && w[0] == '#' && w[1] != '#' {
+			w = bytes.TrimSpace(bytes.TrimLeftFunc(w[1:], tagRune))
+			if len(out) > from && len(bytes.Trim(w, ".,;:!?)")) == 0 {
+				out = append(out, w...)
 				continue
 			}
 		}
-		kept = append(kept, w)
+		if len(w) == 0 {
+			continue
+		}
+		if len(out) > from {
+			out = append(out, ' ')
+		}
+		out = append(out, w...)
 	}
-	return strings.Join(kept, " ")
+	return out
 }
 
 // tagRune reports whether a tag goes on with r.
@@ -211,23 +251,21 @@ func tagRune(r rune) bool {
 	return r == '_' || r == '-' || r == '/' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r > 0xffff
 }
 
-// linkTexts writes links as the text a reader sees.
-func linkTexts(s string) string {
-	var out strings.Builder
+// appendLinkTexts appends s with links as the text a reader sees.
+func appendLinkTexts(dst []byte, from int, s string) []byte {
 	for {
 		at := strings.IndexByte(s, '[')
 		if at < 0 {
-			out.WriteString(s)
-			return out.String()
+			return appendWords(dst, from, s)
 		}
 		text, n := linkText(s[at:])
 		if n == 0 {
-			out.WriteString(s[:at+1])
+			dst = appendWords(dst, from, s[:at+1])
 			s = s[at+1:]
 			continue
 		}
-		out.WriteString(strings.TrimSuffix(s[:at], "!"))
-		out.WriteString(text)
+		dst = appendWords(dst, from, strings.TrimSuffix(s[:at], "!"))
+		dst = appendWords(dst, from, text)
 		s = s[at+n:]
 	}
 }
@@ -241,7 +279,7 @@ func linkText(s string) (text string, n int) {
 		}
 		target, alias, ok := strings.Cut(s[2:end], "|")
 		if !ok {
-			alias = strings.Trim(strings.ReplaceAll(target, "#", " > "), " >")
+			alias = collapse(strings.Trim(strings.ReplaceAll(target, "#", " > "), " >"))
 		}
 		return strings.TrimSpace(alias), end + 2
 	}

@@ -1,6 +1,9 @@
 package board
 
-import "iter"
+import (
+	"iter"
+	"sort"
+)
 
 // All walks the cards of all lanes, in order. The archive is no lane.
 func (b *Board) All() iter.Seq2[*Lane, *Card] {
@@ -45,12 +48,16 @@ func (b *Board) ByKey(key string) []*Card {
 
 // LaneOf is the lane a card of this board stands in; nil for the archive.
 func (b *Board) LaneOf(c *Card) *Lane {
-	for l, other := range b.All() {
-		if other == c {
-			return l
-		}
+	i := sort.Search(len(b.Lanes), func(i int) bool { return b.Lanes[i].Body.End > c.Span.Start })
+	if i == len(b.Lanes) {
+		return nil
 	}
-	return nil
+	l := &b.Lanes[i]
+	j := sort.Search(len(l.Cards), func(j int) bool { return l.Cards[j].Span.Start >= c.Span.Start })
+	if j == len(l.Cards) || &l.Cards[j] != c {
+		return nil
+	}
+	return l
 }
 
 // Lane is the first lane with this role, or nil.

@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 		at := 0
 		for i := range b.Lanes {
 			l := &b.Lanes[i]
-			if l.Head.Start < at || l.Body.Start < l.Head.End || l.Body.End < l.Body.Start || l.mark > max(l.Body.End, l.mark) {
+			if l.Head.Start < at || l.Body.Start < l.Head.End || l.Body.End < l.Body.Start || l.mark < l.Head.End || l.mark > l.Body.End {
 				t.Fatalf("lane %d at %v %v", i, l.Head, l.Body)
 			}
 			at = l.Body.Start
@@ -105,10 +105,15 @@ func FuzzUpdate(f *testing.F) {
 			u.Put = &Item{Run: "01kb7x2m", Agent: "pi", Word: "failed", Said: []string{"one", "- [ ] two"}}
 			u.Run = u.Put.Run
 		}
-		out, err := b.Update(u)
+		if c.Status != nil {
+			u.Wrote = []string{c.Status.Head}
+		}
+		n, err := b.Apply(u)
 		if err != nil {
 			return
 		}
+		out := n.Src
+		sameBoard(t, n, Parse("b.md", out, b.options))
 		again, err := Parse("b.md", out, b.options).Update(u)
 		if err != nil || !bytes.Equal(again, out) {
 			t.Fatalf("again: %v\n%q\nafter %q\nfrom %q", err, again, out, src)

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,18 +24,28 @@ const longLine = 8192
 // comments, links, addresses and tags of HTML, which may end beyond n. odd are
 // names that would be one in lower case.
 func mentions(s string, n int) (found []mention, odd []string) {
+	return appendMentions(nil, s, n, classify(s[:min(n, longLine)]))
+}
+
+// appendMentions is mentions with a place for what is found, for a line of
+// class k.
+func appendMentions(found []mention, s string, n int, k class) (_ []mention, odd []string) {
 	n = min(n, longLine)
 	s = s[:min(len(s), longLine+longLink)]
-	if strings.IndexByte(s[:n], '@') < 0 && !strings.Contains(s[:n], "#agent/") && !strings.Contains(s[:n], "#project/") {
-		return nil, nil
+	var masks []span.Span
+	if k.has(hasCode|hasAngle) && mayMask(s[:n]) {
+		masks = masked(s)
 	}
-	hidden := hiddenIn(s)
 	for i := 0; i < n; i++ {
-		if s[i] != '@' && s[i] != '#' {
+		c := classOf[s[i]]
+		if !c.has(hasAt|hasHash|opensHidden) && len(masks) == 0 {
+			continue // nothing begins here
+		}
+		if end := hiddenEnd(s, i, &masks); end > 0 {
+			i = end - 1
 			continue
 		}
-		if h, in := within(hidden, i); in {
-			i = h.End - 1
+		if !c.has(hasAt | hasHash) {
 			continue
 		}
 		m, upper, ok := mentionAt(s, i)
@@ -51,31 +60,46 @@ func mentions(s string, n int) (found []mention, odd []string) {
 	return found, odd
 }
 
-// within finds the span that holds i; hidden is in order and apart.
-func within(hidden []span.Span, i int) (span.Span, bool) {
-	at, ok := slices.BinarySearchFunc(hidden, i, func(h span.Span, i int) int {
-		switch {
-		case h.End <= i:
-			return -1
-		case h.Start > i:
-			return 1
-		}
-		return 0
-	})
-	if !ok {
-		return span.Span{}, false
+// opensHidden is what a part of a line may begin with in which nothing is a
+// mention, masks left out.
+const opensHidden = hasOpen | hasAngle | hasColon | hasStroke
+
+// hiddenEnd is the end of the part that begins at s[i], or of the mask that
+// holds it, else 0. masks that end before are dropped.
+func hiddenEnd(s string, i int, masks *[]span.Span) int {
+	for len(*masks) > 0 && (*masks)[0].End <= i {
+		*masks = (*masks)[1:]
 	}
-	return hidden[at], true
+	if len(*masks) > 0 && (*masks)[0].Start <= i {
+		return (*masks)[0].End
+	}
+	n := 0
+	switch s[i] {
+	case '\\': // takes what follows along
+		n = 2
+	case '[':
+		n = linkLen(s[i:])
+	case '<':
+		n = angleLen(s[i:])
+	case ':':
+		if strings.HasPrefix(s[i:], "://") {
+			n = addressLen(s[i:])
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return i + n
 }
 
-// mentionAt reads the mention at s[i], which is '@' or '#'.
+// mentionAt reads the mention at s[i], which is '@' or '#'. upper is a name
+// that would be one in lower case.
 func mentionAt(s string, i int) (m mention, upper string, ok bool) {
-	before, _ := utf8.DecodeLastRuneInString(s[:i])
 	if s[i] == '#' {
 		m, ok = tagAt(s, i)
-		return m, "", ok && (i == 0 || unicode.IsSpace(before))
+		return m, "", ok
 	}
-	if i > 0 && !opensMention(before) {
+	if before, _ := utf8.DecodeLastRuneInString(s[:i]); i > 0 && !opensMention(before) {
 		return m, "", false
 	}
 	end := i + 1 + nameLen(s[i+1:])
@@ -86,18 +110,26 @@ func mentionAt(s string, i int) (m mention, upper string, ok bool) {
 		}
 		return m, "", true
 	}
-	end = i + 1
+	return m, upperName(s[i+1:]), false
+}
+
+// upperName is the name at the start of s that is none for its case.
+func upperName(s string) string {
+	end := 0
 	for end < len(s) && (nameByte(s[end]) || 'A' <= s[end] && s[end] <= 'Z') {
 		end++
 	}
 	if endsMention(s[end:]) {
-		upper = s[i+1 : end]
+		return s[:end]
 	}
-	return m, upper, false
+	return ""
 }
 
-// tagAt reads #agent/name or #project/name.
+// tagAt reads #agent/name or #project/name after white space.
 func tagAt(s string, i int) (mention, bool) {
+	if before, _ := utf8.DecodeLastRuneInString(s[:i]); i > 0 && !unicode.IsSpace(before) {
+		return mention{}, false
+	}
 	for _, kind := range [...]string{"#agent/", "#project/"} {
 		if !strings.HasPrefix(s[i:], kind) {
 			continue
@@ -137,7 +169,7 @@ func opensMention(r rune) bool {
 
 // endsMention reports whether a name may be followed by rest.
 func endsMention(rest string) bool {
-	if rest == "" {
+	if rest == "" || rest[0] == ' ' {
 		return true
 	}
 	r, n := utf8.DecodeRuneInString(rest)
@@ -158,42 +190,22 @@ func cjk(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
 }
 
-// hiddenIn lists the parts of a line in which nothing is a mention, in order
-// and apart.
-func hiddenIn(s string) []span.Span {
-	masks := masked(s)
-	var out []span.Span
-	for i := 0; i < len(s); i++ {
-		if m, in := within(masks, i); in {
-			out = append(out, m)
-			i = m.End - 1
-			continue
-		}
-		n := 0
-		switch s[i] {
-		case '\\':
-			i++
-			continue
-		case '[':
-			n = linkLen(s[i:])
-		case '<':
-			n = angleLen(s[i:])
-		case ':':
-			if strings.HasPrefix(s[i:], "://") {
-				n = strings.IndexFunc(s[i:]+" ", unicode.IsSpace)
-			}
-		}
-		if n > 0 {
-			out = append(out, span.Span{Start: i, End: i + n})
-			i += n - 1
-		}
+// addressLen is the length of s up to white space.
+func addressLen(s string) int {
+	if n := strings.IndexFunc(s, unicode.IsSpace); n >= 0 {
+		return n
 	}
-	return out
+	return len(s)
 }
 
 // longLink bounds the search for the end of a link, so that a line full of
 // opening brackets costs no more than its length.
 const longLink = 2000
+
+// mayMask reports whether code or a comment may begin in s.
+func mayMask(s string) bool {
+	return strings.IndexByte(s, '`') >= 0 || strings.Contains(s, "<!--") || strings.Contains(s, "%%")
+}
 
 // masked lists the code and comments in a line.
 func masked(s string) []span.Span {

@@ -20,9 +20,8 @@ func sampleNames(t testing.TB) []string {
 
 // moveTo moves one card without looking it up, as Update does.
 func moveTo(b *Board, c *Card, to *Lane, at int) ([]byte, bool) {
-	out := []byte(nil)
 	ok := false
-	_, _ = b.withLastLine(func(w *Board) ([]byte, error) {
+	n, _ := b.withLastLine(func(w *Board) (*Board, error) {
 		wc := cardAt(w, c.Span.Start)
 		wl := w.LaneNamed(to.Title)
 		for i := range b.Lanes {
@@ -30,13 +29,13 @@ func moveTo(b *Board, c *Card, to *Lane, at int) ([]byte, bool) {
 				wl = &w.Lanes[i]
 			}
 		}
-		out, ok = w.place(change{card: wc, text: wc.Span.Of(w.Src), to: wl, at: at})
-		return out, nil
+		n, placed := w.place(change{card: wc, text: wc.Span.Of(w.Src), to: wl, at: at})
+		if ok = placed; !ok {
+			return w, nil
+		}
+		return n, nil
 	})
-	if n := len(b.Src); ok && n > 0 && b.Src[n-1] != '\n' {
-		out = bytes.TrimSuffix(bytes.TrimSuffix(out, []byte("\n")), []byte("\r"))
-	}
-	return out, ok
+	return n.Src, ok
 }
 
 func cardAt(b *Board, start int) *Card {

@@ -12,6 +12,7 @@ import (
 // item is an item of a list directly under a lane: a card or a bare bullet.
 type item struct {
 	span   span.Span // whole lines, without the blank lines after it
+	line   int       // 1-based
 	lane   int
 	list   int       // lists are numbered through the board
 	card   int       // index in the lane's cards; -1: a bare bullet
@@ -24,18 +25,19 @@ type item struct {
 // Inactive, Problem or Hints, and serialising a board is writing Src.
 func Parse(path string, src []byte, o Options) *Board {
 	h, body := readHeader(src)
-	b := &Board{Path: path, Src: src, Kanban: h.kanban, Project: h.project, Problem: h.problem, footer: len(src), options: o}
-	p := parser{b: b, o: o, names: newLaneNames(o.Lanes, h.lanes), text: string(src), lane: -1, last: markdown.Blank}
+	b := &Board{
+		Path: path, Src: src, Kanban: h.kanban, Project: h.project, Problem: h.problem, footer: len(src), options: o,
+		names: newLaneNames(o.Lanes, h.lanes), written: writtenNames(o.Lanes, h.lanes),
+	}
+	p := newParser(b)
+	p.window.text = string(src)
 	p.line = bytes.Count(src[:body], []byte("\n"))
 	for l := range markdown.Lines(src, body) {
-		if p.line++; !p.take(l) {
+		if p.line++; !p.take(&l) {
 			break
 		}
 	}
-	p.endItem()
-	p.endLane(b.footer)
-	b.written = writtenNames(o.Lanes, h.lanes)
-	b.Inactive = inactive(path, src, p.merge)
+	p.finish()
 	return b
 }
 
@@ -54,10 +56,10 @@ func writtenNames(base, over map[Role][]string) map[Role]string {
 
 // parser gathers a board from its lines.
 type parser struct {
-	b     *Board
-	o     Options
-	names laneNames
-	text  string // Src, so that lines share its memory
+	b *Board
+	o Options
+	window
+	pools
 
 	line    int // 1-based number of the line at hand
 	merge   int // line of the first merge marker
@@ -75,13 +77,19 @@ type parser struct {
 
 	open  bool // an item is at hand
 	item  item
-	first int             // its line number
 	lines []markdown.Line // its lines
+	found []mention       // scratch
+}
+
+func newParser(b *Board) *parser {
+	return &parser{b: b, o: b.options, window: window{src: b.Src}, pools: newPools(), lane: -1, last: markdown.Blank}
 }
 
 // take reads one line; false ends the board at its settings footer.
-func (p *parser) take(l markdown.Line) bool {
-	p.noteMerge(l)
+func (p *parser) take(l *markdown.Line) bool {
+	if l.End-l.Start >= mergeMarker && p.merge == 0 {
+		p.noteMerge(l)
+	}
 	if l.Listed {
 		p.listed(l)
 		return true
@@ -99,7 +107,7 @@ func (p *parser) take(l markdown.Line) bool {
 	}
 	top := l.Quotes == 0
 	switch {
-	case top && l.Kind == markdown.Comment && l.First && footerLine(p.text[l.Text:l.End]):
+	case top && l.Kind == markdown.Comment && l.First && footerLine(p.str(l.Text, l.End)):
 		p.b.footer = l.Start
 		p.endLane(l.Start)
 		p.lane = -1
@@ -112,18 +120,30 @@ func (p *parser) take(l markdown.Line) bool {
 	return true
 }
 
+// finish completes the board behind its last line.
+func (p *parser) finish() {
+	p.endItem()
+	p.endLane(p.b.footer)
+	p.handOver(p.b)
+	p.b.Inactive = inactive(p.b.Path, p.b.Src, p.merge)
+}
+
 // footerLine reports whether a comment is Obsidian Kanban's settings footer.
 func footerLine(text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(strings.TrimPrefix(text, "%%")), "kanban:settings")
 }
 
-// noteMerge looks for the lines that git and sync programs write around two
-// sides. A line of equal signs alone underlines headings too.
-func (p *parser) noteMerge(l markdown.Line) {
-	if p.merge > 0 || l.End-l.Start < 7 {
+// mergeMarker is the length of the marks that git and sync programs write
+// around two sides of a file.
+const mergeMarker = 7
+
+// noteMerge looks for such a mark. A line of equal signs alone underlines
+// headings too.
+func (p *parser) noteMerge(l *markdown.Line) {
+	if c := p.b.Src[l.Start]; c != '<' && c != '>' {
 		return
 	}
-	text := p.text[l.Start:l.End]
+	text := p.str(l.Start, l.End)
 	for _, m := range [...]string{"<<<<<<<", ">>>>>>>"} {
 		if rest, ok := strings.CutPrefix(text, m); ok && (rest == "" || rest[0] == ' ') && l.Kind != markdown.Comment {
 			p.merge = p.line
@@ -132,7 +152,7 @@ func (p *parser) noteMerge(l markdown.Line) {
 }
 
 // heading ends a lane and begins one, or the archive.
-func (p *parser) heading(l markdown.Line) {
+func (p *parser) heading(l *markdown.Line) {
 	lane := p.b.Kanban || l.Level == 2
 	if !lane && l.Level > 2 {
 		return
@@ -150,8 +170,9 @@ func (p *parser) heading(l markdown.Line) {
 		return
 	}
 	p.lane = len(p.b.Lanes)
+	p.from = append(p.from, len(p.cards))
 	p.b.Lanes = append(p.b.Lanes, Lane{
-		Title: title, Limit: limit, Role: p.names.role(title), Line: p.paraLine,
+		Title: title, Limit: limit, Role: p.b.names.role(title), Line: p.paraLine,
 		Head: head, Body: span.Span{Start: l.Next, End: l.Next}, mark: l.Next,
 	})
 }
@@ -174,12 +195,12 @@ func laneTitle(src []byte, title span.Span) (string, int) {
 }
 
 // mark reads the line that marks a lane of finished cards.
-func (p *parser) mark(l markdown.Line) {
-	if p.lane < 0 || !completeMark(p.text[l.Text:l.End]) {
+func (p *parser) mark(l *markdown.Line) {
+	if p.lane < 0 || !completeMark(p.str(l.Text, l.End)) {
 		return
 	}
 	lane := &p.b.Lanes[p.lane]
-	if lane.mark != lane.Head.End || len(lane.Cards) > 0 || strings.TrimSpace(p.text[lane.Head.End:l.Start]) != "" {
+	if lane.mark != lane.Head.End || len(p.cards) > p.from[p.lane] || len(bytes.TrimSpace(p.b.Src[lane.Head.End:l.Start])) > 0 {
 		return
 	}
 	lane.mark = l.Next
@@ -188,14 +209,21 @@ func (p *parser) mark(l markdown.Line) {
 	}
 }
 
+// endLane ends the lane at hand. What read as its mark is none when its line
+// turns out to be the next heading, by what is below it.
 func (p *parser) endLane(at int) {
-	if p.lane >= 0 {
-		p.b.Lanes[p.lane].Body.End = at
+	if p.lane < 0 {
+		return
+	}
+	lane := &p.b.Lanes[p.lane]
+	lane.Body.End = at
+	if lane.mark > at {
+		lane.mark, lane.Role = lane.Head.End, p.b.names.role(lane.Title)
 	}
 }
 
 // listed takes a line of an item. Blank lines count only when more of the item follows.
-func (p *parser) listed(l markdown.Line) {
+func (p *parser) listed(l *markdown.Line) {
 	if l.Starts {
 		p.endItem()
 		if l.NewList {
@@ -204,14 +232,14 @@ func (p *parser) listed(l markdown.Line) {
 			p.b.items[n-1].loose = true
 		}
 		p.last, p.lastAt = markdown.Blank, l.Start
-		p.open, p.first, p.lines = true, p.line, p.lines[:0]
+		p.open, p.lines = true, p.lines[:0]
 		p.item = item{
-			span: span.Span{Start: l.Start, End: l.Next}, lane: p.lane, list: p.lists, card: -1,
+			span: span.Span{Start: l.Start, End: l.Next}, line: p.line, lane: p.lane, list: p.lists, card: -1,
 			marker: l.Marker, pad: l.Content,
 		}
 	}
-	p.lines = append(p.lines, l)
-	blank := strings.TrimSpace(p.text[l.Start:l.End]) == ""
+	p.lines = append(p.lines, *l)
+	blank := len(bytes.TrimSpace(p.b.Src[l.Start:l.End])) == 0
 	p.gap = blank && !l.Starts
 	if !blank {
 		p.item.span.End = l.Next
@@ -230,17 +258,18 @@ func (p *parser) endItem() {
 	for len(p.lines) > 1 && p.lines[len(p.lines)-1].Start >= p.item.span.End {
 		p.lines = p.lines[:len(p.lines)-1]
 	}
-	c, ok := p.card()
-	switch {
-	case p.archive:
-		if ok {
-			p.b.Archive = append(p.b.Archive, c)
+	if p.archive {
+		if p.card() != nil {
+			last := len(p.cards) - 1
+			p.b.Archive = append(p.b.Archive, p.cards[last])
+			p.cards[last] = Card{}
+			p.cards = p.cards[:last]
 		}
 		return
-	case ok:
-		lane := &p.b.Lanes[p.lane]
-		p.item.card = len(lane.Cards)
-		lane.Cards = append(lane.Cards, c)
+	}
+	n := len(p.cards)
+	if p.card() != nil {
+		p.item.card = n - p.from[p.lane]
 	}
 	p.b.items = append(p.b.items, p.item)
 }

@@ -3,6 +3,7 @@ package board
 import (
 	"bytes"
 	"slices"
+	"sort"
 	"strconv"
 
 	"deckhand/internal/span"
@@ -21,20 +22,29 @@ type change struct {
 // place makes a change and checks on the result that nothing else changed. It
 // tries the plain way first, then blank lines that keep what comes before or
 // after from running into the card.
-func (b *Board) place(ch change) ([]byte, bool) {
+func (b *Board) place(ch change) (*Board, bool) {
 	if ch.to == nil {
-		out, err := span.Apply(b.Src, span.Edit{Span: ch.card.Span, Text: ch.text})
-		return out, err == nil && b.holds(out, ch, ch.text)
+		return b.try(ch, ch.text, []span.Edit{{Span: ch.card.Span, Text: ch.text}})
 	}
 	for _, text := range b.marked(ch) {
 		for _, way := range b.ways(ch, text) {
-			out, err := span.Apply(b.Src, way...)
-			if err == nil && b.holds(out, ch, text) {
-				return out, true
+			if n, ok := b.try(ch, text, way); ok {
+				return n, true
 			}
 		}
 	}
 	return nil, false
+}
+
+// try makes a change in one way.
+func (b *Board) try(ch change, text []byte, way []span.Edit) (*Board, bool) {
+	out, err := span.Apply(b.Src, way...)
+	if err != nil {
+		return nil, false
+	}
+	slices.SortStableFunc(way, func(x, y span.Edit) int { return x.Span.Start - y.Span.Start })
+	n := b.reread(out, way)
+	return n, b.holds(n, ch, text)
 }
 
 // marked gives the card's bytes as they go into the lane: in a Kanban file
@@ -65,25 +75,22 @@ func (b *Board) nextMarker(last *item) []byte {
 }
 
 func (b *Board) itemOf(c *Card) *item {
-	for i := range b.items {
-		if b.items[i].span.Start == c.Span.Start {
-			return &b.items[i]
-		}
+	i := b.itemFrom(c.Span.Start)
+	if i == len(b.items) || b.items[i].span.Start != c.Span.Start {
+		return nil
 	}
-	return nil
+	return &b.items[i]
 }
 
 // lastItem is the last item of the lane's first list, or nil.
 func (b *Board) lastItem(l *Lane) *item {
-	var last *item
-	for i := range b.items {
-		it := &b.items[i]
-		if &b.Lanes[it.lane] != l || last != nil && it.list != last.list {
-			continue
-		}
-		last = it
+	first := b.itemFrom(l.Head.Start)
+	if first == len(b.items) || b.items[first].span.Start >= l.Body.End {
+		return nil
 	}
-	return last
+	list := b.items[first].list
+	after := sort.Search(len(b.items), func(i int) bool { return b.items[i].list > list })
+	return &b.items[after-1]
 }
 
 // ways are the edits to try, best first.
@@ -138,16 +145,11 @@ func lineStart(src []byte, at int) int { return bytes.LastIndexByte(src[:at], '\
 
 // neighbour is the item before (-1) or after (1) it in its list, or nil.
 func (b *Board) neighbour(it *item, step int) *item {
-	for i := range b.items {
-		if &b.items[i] != it {
-			continue
-		}
-		if j := i + step; j >= 0 && j < len(b.items) && b.items[j].list == it.list {
-			return &b.items[j]
-		}
+	i := b.itemFrom(it.span.Start) + step
+	if i < 0 || i >= len(b.items) || b.items[i].list != it.list {
 		return nil
 	}
-	return nil
+	return &b.items[i]
 }
 
 // spot is where a card goes: at the end of the lane's first list, or before or
@@ -214,15 +216,14 @@ func (l *Lane) lastLine(src []byte) int {
 // holds checks a result: the same header, lanes, archive and footer, all other
 // cards with all their bytes in order, and this card where it was to be, with
 // its person's text and its status item.
-func (b *Board) holds(out []byte, ch change, text []byte) bool {
-	n := Parse(b.Path, out, b.options)
+func (b *Board) holds(n *Board, ch change, text []byte) bool {
 	if len(n.Lanes) != len(b.Lanes) || n.Problem != b.Problem || n.Inactive != "" ||
-		!bytes.Equal(out[n.footer:], b.Src[b.footer:]) || !b.sameCards(n, n.Archive, b.Archive, ch, nil, text) {
+		!bytes.Equal(n.Src[n.footer:], b.Src[b.footer:]) || !b.sameCards(n, n.Archive, b.Archive, ch, nil, text) {
 		return false
 	}
 	for i := range b.Lanes {
 		was, is := &b.Lanes[i], &n.Lanes[i]
-		if !bytes.Equal(was.Head.Of(b.Src), is.Head.Of(out)) || !b.sameCards(n, is.Cards, was.Cards, ch, was, text) {
+		if !bytes.Equal(was.Head.Of(b.Src), is.Head.Of(n.Src)) || !b.sameCards(n, is.Cards, was.Cards, ch, was, text) {
 			return false
 		}
 	}
@@ -231,39 +232,40 @@ func (b *Board) holds(out []byte, ch change, text []byte) bool {
 
 // sameCards compares the cards of one lane before and after a change.
 func (b *Board) sameCards(n *Board, is, was []Card, ch change, lane *Lane, text []byte) bool {
-	want, changed := b.keptCards(was, ch, text)
-	if ch.to != nil && ch.to == lane {
-		changed = 0
-		for changed < min(len(want), len(is)) && bytes.Equal(is[changed].Span.Of(n.Src), want[changed]) {
-			changed++
+	awaited := ch.to != nil && ch.to == lane
+	for i := range was {
+		raw, mine := was[i].Span.Of(b.Src), ch.card != nil && was[i].Span == ch.card.Span
+		if mine {
+			if ch.to != nil {
+				continue
+			}
+			raw = text
 		}
-		want = slices.Insert(want, changed, text)
-	}
-	if len(is) != len(want) {
-		return false
-	}
-	for i := range is {
-		if !bytes.Equal(is[i].Span.Of(n.Src), want[i]) {
+		if awaited && !n.begins(is, raw) {
+			if !ch.begins(n, is, text) {
+				return false
+			}
+			awaited, is = false, is[1:]
+		}
+		if !n.begins(is, raw) || mine && !ch.is(&is[0]) {
 			return false
 		}
+		is = is[1:]
 	}
-	return changed < 0 || ch.is(&is[changed])
+	if awaited {
+		return len(is) == 1 && ch.begins(n, is, text)
+	}
+	return len(is) == 0
 }
 
-// keptCards are the bytes of a lane's cards without one that leaves it;
-// changed is the index of one that changes in its place, else -1.
-func (b *Board) keptCards(was []Card, ch change, text []byte) (want [][]byte, changed int) {
-	want, changed = make([][]byte, 0, len(was)+1), -1
-	for i := range was {
-		switch {
-		case ch.card == nil || was[i].Span != ch.card.Span:
-			want = append(want, was[i].Span.Of(b.Src))
-		case ch.to == nil:
-			changed = len(want)
-			want = append(want, text)
-		}
-	}
-	return want, changed
+// begins reports whether the first of cards is the changed one.
+func (ch change) begins(n *Board, cards []Card, text []byte) bool {
+	return n.begins(cards, text) && ch.is(&cards[0])
+}
+
+// begins reports whether raw is the first of cards.
+func (b *Board) begins(cards []Card, raw []byte) bool {
+	return len(cards) > 0 && bytes.Equal(cards[0].Span.Of(b.Src), raw)
 }
 
 // is reports whether c, which has the bytes of the changed card, reads as that card.

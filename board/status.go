@@ -37,11 +37,11 @@ func statusWords() [7]statusWord {
 // one, where there are more.
 func (p *parser) status() *Status {
 	for i := len(p.lines) - 1; i > 0; i-- {
-		l := p.lines[i]
+		l := &p.lines[i]
 		if l.Kind != markdown.Text && l.Kind != markdown.Code {
 			continue
 		}
-		line := p.text[l.Start:l.End]
+		line := p.str(l.Start, l.End)
 		if !strings.Contains(line, runMark) {
 			continue
 		}
@@ -59,17 +59,18 @@ func (p *parser) statusLines(s *Status, at int, indent string) {
 	s.Span = span.Span{Start: p.lines[at].Start, End: p.lines[at].Next}
 	width := columns(indent)
 	var blank []string
-	for _, l := range p.lines[at+1:] {
-		line := p.text[l.Start:l.End]
+	for i := range p.lines[at+1:] {
+		l := &p.lines[at+1+i]
+		line := p.str(l.Start, l.End)
 		in := leading(line)
 		if len(in) == len(line) {
-			blank = append(blank, p.text[l.Start:l.Next])
+			blank = append(blank, p.str(l.Start, l.Next))
 			continue
 		}
 		if columns(in) <= width {
 			return
 		}
-		s.kept = append(append(s.kept, blank...), p.text[l.Start:l.Next])
+		s.kept = append(append(s.kept, blank...), p.str(l.Start, l.Next))
 		s.Lines = append(s.Lines, line[len(in):])
 		s.Span.End, blank = l.Next, nil
 	}
@@ -174,40 +175,15 @@ func (i Item) head() string {
 
 // escapeLine writes one line of an agent so that it is nothing but text where
 // a list item's content begins.
-func escapeLine(line string) string {
-	s := escape(line)
-	if s == "" {
-		return s
-	}
-	if strings.IndexByte("-*+#>~=|[_", s[0]) >= 0 {
-		return `\` + s
-	}
-	n := 0
-	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
-		n++
-	}
-	if n > 0 && n < len(s) && (s[n] == '.' || s[n] == ')') {
-		return s[:n] + `\` + s[n:]
-	}
-	return s
-}
+func escapeLine(line string) string { return markdown.EscapeStart(escape(line)) }
 
-// escape makes text of an agent harmless inside a line: no control or bidi
-// characters, no comment, link, tag of HTML, block id or open code span.
+// escape makes text of an agent harmless inside a line.
 func escape(text string) string {
 	text = collapse(strings.Map(plainRune, strings.ToValidUTF8(text, "\ufffd")))
 	if rs := []rune(text); len(rs) > saidRunes {
 		text = strings.TrimSpace(string(rs[:saidRunes-1])) + "…"
 	}
-	ticks := strings.Count(text, "`")%2 == 1 || strings.Contains(text, "``") || strings.Contains(text, "\\`")
-	var out strings.Builder
-	for i := 0; i < len(text); i++ {
-		if special(text, i, ticks) {
-			out.WriteByte('\\')
-		}
-		out.WriteByte(text[i])
-	}
-	return out.String()
+	return markdown.Escape(text)
 }
 
 // plainRune drops what a terminal or a reader's eye could be led by.
@@ -220,30 +196,6 @@ func plainRune(r rune) rune {
 	}
 	return r
 }
-
-// special reports whether text[i] needs a backslash.
-func special(text string, i int, ticks bool) bool {
-	next := byte(' ')
-	if i+1 < len(text) {
-		next = text[i+1]
-	}
-	switch text[i] {
-	case '`':
-		return ticks
-	case '^':
-		return true
-	case '%', '[', '~': // two of them begin a comment, a link, a fence
-		return next == text[i] || i > 0 && text[i-1] == text[i]
-	case '<':
-		return strings.IndexByte("!/?", next) >= 0 || 'a' <= next|0x20 && next|0x20 <= 'z'
-	case '\\':
-		return strings.IndexByte(punctuation, next) >= 0
-	}
-	return false
-}
-
-// punctuation is what a backslash escapes in Markdown.
-const punctuation = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
 
 // Added lists the lines that a person added: those of after that are not among
 // before, without regard to indentation, the state of boxes, and what the

@@ -150,3 +150,35 @@ func TestRunOnTwoCardsIsAmbiguous(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestWordsOfAPersonInTheItemsFirstLineStay(t *testing.T) {
+	done := &Item{Run: "01kb7x2m", Agent: "pi", Word: "review", Said: []string{"It works."}}
+	doneLines := "\t- 🟢 pi: review ^r-01kb7x2m\n\t\t- It works.\n"
+	for _, tt := range []struct{ name, head, want string }{
+		{"behind the link", "- 🔵 pi works · [[2026-11-30 Card|chat]] use the  cache ^r-01kb7x2m", "\t- use the cache\n"},
+		{"in the middle", "- 🔵 pi works quickly, please · [[2026-11-30 Card|chat]] ^r-01kb7x2m", "\t- quickly, please\n"},
+		{"at the start", "- ❗ 🔵 pi works · [[2026-11-30 Card|chat]] ^r-01kb7x2m", "\t- ❗\n"},
+		{"taken away", "- 🔵 pi works ^r-01kb7x2m", ""},
+		{"by a plugin", "- 🔵 pi works · [[2026-11-30 Card|chat]] ^r-01kb7x2m  ", ""},
+		{"of another item", "- 🟡 pi asks about QRIS ^r-01kb7x2m", "\t- 🟡 pi asks about QRIS\n"},
+		{"with a second id", "- 🔵 pi works · [[2026-11-30 Card|chat]] now ^r-01kb7x2m ^r-01kb7x2m", "\t- now\n"},
+	} {
+		src := "## In Progress\n- [ ] a\n\t" + tt.head + "\n## Review\n"
+		u := Update{Run: "01kb7x2m", To: Review, Put: done, Wrote: works().Lines()}
+		got := step(t, src, u)
+		if want := "## In Progress\n## Review\n- [ ] a\n" + doneLines + tt.want; got != want {
+			t.Errorf("%s: %q\nwant %q", tt.name, got, want)
+		}
+		if again := step(t, got, u); again != got {
+			t.Errorf("%s, again: %q", tt.name, again)
+		}
+		b := Parse("b.md", []byte(got), Options{})
+		if c := b.ByRun("01kb7x2m"); len(c) != 1 || c[0].Status.Word != "review" || len(c[0].Lines) != strings.Count(tt.want, "\n") {
+			t.Errorf("%s: not read back from %q", tt.name, got)
+		}
+		got = step(t, src, Update{Run: "01kb7x2m", Key: "a", Remove: true, Wrote: works().Lines()})
+		if want := "## In Progress\n- [ ] a\n" + tt.want + "## Review\n"; got != want {
+			t.Errorf("%s, taken away: %q\nwant %q", tt.name, got, want)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package board
 import (
 	"bytes"
 	"fmt"
+	"slices"
+	"strings"
 
 	"deckhand/internal/span"
 )
@@ -10,33 +12,44 @@ import (
 // Update makes the change u and returns the board's new bytes: Src itself when
 // there is nothing to change, as after the same update before.
 func (b *Board) Update(u Update) ([]byte, error) {
+	n, err := b.Apply(u)
+	if err != nil {
+		return nil, err
+	}
+	return n.Src, nil
+}
+
+// Apply makes the change u and returns the board as it then is; b itself when
+// there is nothing to change.
+func (b *Board) Apply(u Update) (*Board, error) {
 	if b.Inactive != "" {
 		return nil, fmt.Errorf("%s: %w: %s", b.Path, ErrInactive, b.Inactive)
 	}
-	return b.withLastLine(func(b *Board) ([]byte, error) { return b.update(u) })
+	return b.withLastLine(func(b *Board) (*Board, error) { return b.apply(u) })
 }
 
-// withLastLine lets op work on a board whose last line has a line end. A file
-// without one keeps that habit.
-func (b *Board) withLastLine(op func(*Board) ([]byte, error)) ([]byte, error) {
+// withLastLine lets op work on a board whose last line has a line end, as far
+// as an operation can come: the settings footer is none of its business. A
+// file without one keeps that habit.
+func (b *Board) withLastLine(op func(*Board) (*Board, error)) (*Board, error) {
 	n := len(b.Src)
-	if n == 0 || b.Src[n-1] == '\n' {
+	if n == 0 || b.Src[n-1] == '\n' || b.footer < n {
 		return op(b)
 	}
-	eol := span.EOL(b.Src, n)
-	whole := Parse(b.Path, append(b.Src[:n:n], eol...), b.options)
+	eol := []byte(span.EOL(b.Src, n))
+	whole := b.reread(slices.Concat(b.Src, eol), []span.Edit{span.Insert(n, eol)})
 	out, err := op(whole)
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(out, whole.Src) {
-		return b.Src, nil
+	if out == whole {
+		return b, nil
 	}
-	out = bytes.TrimSuffix(out, []byte("\n"))
-	return bytes.TrimSuffix(out, []byte("\r")), nil
+	end := bytes.TrimSuffix(bytes.TrimSuffix(out.Src, []byte("\n")), []byte("\r"))
+	return out.reread(end, []span.Edit{span.Delete(span.Span{Start: len(end), End: len(out.Src)})}), nil
 }
 
-func (b *Board) update(u Update) ([]byte, error) {
+func (b *Board) apply(u Update) (*Board, error) {
 	to, err := b.target(u)
 	if err != nil {
 		return nil, err
@@ -51,10 +64,10 @@ func (b *Board) update(u Update) ([]byte, error) {
 	}
 	for _, text := range b.rewritten(c, u) {
 		if to == nil && bytes.Equal(text, c.Span.Of(b.Src)) {
-			return b.Src, nil
+			return b, nil
 		}
-		if out, ok := b.place(change{card: c, text: text, to: to, at: u.At, put: u.Put}); ok {
-			return out, nil
+		if n, ok := b.place(change{card: c, text: text, to: to, at: u.At, put: u.Put}); ok {
+			return n, nil
 		}
 	}
 	return nil, fmt.Errorf("%s:%d: %w", b.Path, c.Line, ErrPlace)
@@ -111,14 +124,13 @@ func (b *Board) rewritten(c *Card, u Update) [][]byte {
 	case u.Put == nil && (!u.Remove || c.Status == nil):
 		return [][]byte{whole}
 	case u.Put == nil:
-		rest := b.personLines(c.Status, nil, u.Wrote)
-		return [][]byte{b.replaced(c, c.Status.Span, rest)}
+		return [][]byte{b.replaced(c, c.Status.Span, b.personLines(c, u))}
 	case c.Status != nil:
 		if b.stands(c.Status, u.Put) {
 			return [][]byte{whole}
 		}
 		lines := b.itemBytes(c, u.Put.Lines(), c.Status.indent, c.Status.Span.Start)
-		lines = append(lines, b.personLines(c.Status, u.Put, u.Wrote)...)
+		lines = append(lines, b.personLines(c, u)...)
 		return [][]byte{b.replaced(c, c.Status.Span, lines)}
 	}
 	var out [][]byte
@@ -160,14 +172,19 @@ func (b *Board) stands(s *Status, put *Item) bool {
 	return true
 }
 
-// personLines are the lines below the item's first that deckhand did not
-// write, as they are. Without put, those of wrote alone are deckhand's.
-func (b *Board) personLines(s *Status, put *Item, wrote []string) []byte {
-	ours := countLines(wrote)
-	if put != nil {
-		for k, n := range countLines(put.Lines()) {
+// personLines are the lines of a status item that deckhand did not write, as
+// they are, and then what a person wrote into its first line. Without an item
+// to put, those of u.Wrote alone are deckhand's.
+func (b *Board) personLines(c *Card, u Update) []byte {
+	s := c.Status
+	ours := countLines(u.Wrote)
+	heads := u.Wrote
+	if u.Put != nil {
+		lines := u.Put.Lines()
+		for k, n := range countLines(lines) {
 			ours[k] = max(ours[k], n)
 		}
+		heads = append(slices.Clone(heads), lines[0])
 	}
 	var out []byte
 	for _, raw := range s.kept {
@@ -177,7 +194,47 @@ func (b *Board) personLines(s *Status, put *Item, wrote []string) []byte {
 		}
 		out = append(out, raw...)
 	}
+	if words := personWords(s.Head, heads); words != "" {
+		out = append(out, s.indent+"- "+words+span.EOL(b.Src, s.Span.End)...)
+	}
 	return out
+}
+
+// personWords is what a person wrote into a status item's first line: what is
+// left of it without the words it begins and ends with like the nearest of
+// those that deckhand wrote. The id is no word, so that this is no second item.
+func personWords(head string, wrote []string) string {
+	own := headWords(head)
+	least := own
+	for _, line := range wrote {
+		if readStatus(line) == nil {
+			continue
+		}
+		if left := differentWords(own, headWords(line)); len(left) < len(least) {
+			least = left
+		}
+	}
+	return strings.Join(least, " ")
+}
+
+// headWords are the words of a status item's first line, marker and ids off.
+func headWords(head string) []string {
+	words := strings.Fields(cutMarker(head))
+	for n := len(words); n > 0 && strings.HasPrefix(words[n-1], runMark); n-- {
+		words = words[:n-1]
+	}
+	return words
+}
+
+// differentWords is what is left of words without what it begins and ends with like other.
+func differentWords(words, other []string) []string {
+	for len(words) > 0 && len(other) > 0 && words[0] == other[0] {
+		words, other = words[1:], other[1:]
+	}
+	for len(words) > 0 && len(other) > 0 && words[len(words)-1] == other[len(other)-1] {
+		words, other = words[:len(words)-1], other[:len(other)-1]
+	}
+	return words
 }
 
 // itemBytes writes a status item's lines with the line end of the line before at.
