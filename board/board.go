@@ -50,6 +50,8 @@ type Options struct {
 	Named bool
 	// Agents are the configured agents' names. Nil: every well-formed mention counts.
 	Agents []string
+
+	names laneNames // of Lanes, when Prepared
 }
 
 // Board is one parsed board. Src is never changed; operations return new bytes.

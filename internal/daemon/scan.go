@@ -36,11 +36,15 @@ type looker struct {
 	opts    board.Options
 	outputs []string
 	named   map[string]bool
-	globs   globs // boards:
+	known   map[string]bool // boards
+	globs   globs           // boards:
 }
 
 func (m *model) looker(s *store.Store) *looker {
-	l := &looker{store: s, opts: m.options(), outputs: m.f.file.Outputs, named: map[string]bool{}, globs: m.settings.Boards}
+	l := &looker{store: s, opts: m.options().Prepared(), outputs: m.f.file.Outputs, named: map[string]bool{}, known: map[string]bool{}, globs: m.settings.Boards}
+	for path := range m.boards {
+		l.known[path] = true
+	}
 	for _, p := range m.machine.Projects {
 		for _, b := range p.Boards {
 			l.named[b] = true
@@ -52,9 +56,16 @@ func (m *model) looker(s *store.Store) *looker {
 // note reports whether a path is a note: the only files that are read.
 func note(rel string) bool { return strings.EqualFold(path.Ext(rel), ".md") }
 
-// look reads one file.
-func (l *looker) look(rel string) file {
+// look reads one file. Of most, a glance shows that they are no boards; one that
+// is torn by a save is looked at again because of that save.
+func (l *looker) look(g *store.Glancer, rel string) file {
 	f := file{path: rel}
+	if !l.known[rel] {
+		if src, err := g.Read(rel); err == nil && !l.isBoard(rel, src) {
+			f.chat, _ = chats.Run(src)
+			return f
+		}
+	}
 	src, info, err := l.store.Read(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -68,20 +79,26 @@ func (l *looker) look(rel string) file {
 		return f
 	}
 	f.ctime = info.CTime
-	if below(rel, l.outputs) {
+	if !l.isBoard(rel, src) {
 		f.chat, _ = chats.Run(src)
 		return f
 	}
 	opts := l.opts
 	opts.Named = l.named[rel]
-	if !opts.Named && !l.globs.match(rel) || !board.Recognise(rel, src, opts) {
-		f.chat, _ = chats.Run(src)
-		return f
-	}
 	sum := sha256.Sum256(src)
 	f.hash = hex.EncodeToString(sum[:])
 	f.board = board.Parse(rel, src, opts)
 	return f
+}
+
+// isBoard reports whether a file is a board and not one of ours.
+func (l *looker) isBoard(rel string, src []byte) bool {
+	if below(rel, l.outputs) {
+		return false
+	}
+	opts := l.opts
+	opts.Named = l.named[rel]
+	return (opts.Named || l.globs.match(rel)) && board.Recognise(rel, src, opts)
 }
 
 func below(rel string, dirs []string) bool {
@@ -114,9 +131,11 @@ func (l *looker) all(paths []string, progress func(done int)) []file {
 	}
 	for range workers {
 		wg.Go(func() {
+			g := l.store.Glancer()
+			defer g.Close()
 			for from, to := take(); from < to; from, to = take() {
 				for i := from; i < to; i++ {
-					out[i] = l.look(paths[i])
+					out[i] = l.look(g, paths[i])
 				}
 			}
 		})
