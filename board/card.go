@@ -254,6 +254,10 @@ func dedent(line, unit string) string {
 // lines, and what these say.
 func (p *parser) below(c *Card) {
 	from := p.fromLine
+	if len(p.lines) == 1 {
+		c.Lines = p.texts[from:len(p.texts):len(p.texts)]
+		return
+	}
 	c.unit = p.unit()
 	c.Status = p.status()
 	for i := range p.lines[1:] {

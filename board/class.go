@@ -35,13 +35,15 @@ var classOf = [256]class{
 // classify is the class of a line.
 func classify(s string) class {
 	var k, last class
-	for i := 0; i < len(s); i++ {
-		if s[i] >= utf8.RuneSelf {
-			k |= hasWide
-		}
+	var all byte
+	for i := range len(s) {
+		all |= s[i]
 		c := classOf[s[i]]
 		k |= c | c&last&hasBlank<<1
 		last = c
+	}
+	if all >= utf8.RuneSelf {
+		k |= hasWide
 	}
 	return k
 }

@@ -229,7 +229,9 @@ func dropTags(text []byte, from, tag int) []byte {
 		w := text[at : at+n]
 		at += n
 		if len(w) > 1 && w[0] == '#' && w[1] != '#' {
-			w = bytes.TrimSpace(bytes.TrimLeftFunc(w[1:], tagRune))
+			if w = w[1+plainTag(w[1:]):]; len(w) > 0 {
+				w = bytes.TrimSpace(bytes.TrimLeftFunc(w, tagRune))
+			}
 			if len(out) > from && len(bytes.Trim(w, ".,;:!?)")) == 0 {
 				out = append(out, w...)
 				continue
@@ -244,6 +246,16 @@ func dropTags(text []byte, from, tag int) []byte {
 		out = append(out, w...)
 	}
 	return out
+}
+
+// plainTag is the length of the bytes at the start of w that are lower case
+// letters, as most tags are: tagRune without its costs.
+func plainTag(w []byte) int {
+	n := 0
+	for n < len(w) && 'a' <= w[n] && w[n] <= 'z' {
+		n++
+	}
+	return n
 }
 
 // tagRune reports whether a tag goes on with r.

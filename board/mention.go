@@ -38,8 +38,8 @@ func appendMentions(found []mention, s string, n int, k class) (_ []mention, odd
 	}
 	for i := 0; i < n; i++ {
 		c := classOf[s[i]]
-		if !c.has(hasAt|hasHash|opensHidden) && len(masks) == 0 {
-			continue // nothing begins here
+		if len(masks) == 0 && (!c.has(mentionOrHidden) || c.has(hasHash) && !tagMayStart(s[i+1:])) {
+			continue
 		}
 		if end := hiddenEnd(s, i, &masks); end > 0 {
 			i = end - 1
@@ -60,9 +60,14 @@ func appendMentions(found []mention, s string, n int, k class) (_ []mention, odd
 	return found, odd
 }
 
-// opensHidden is what a part of a line may begin with in which nothing is a
-// mention, masks left out.
-const opensHidden = hasOpen | hasAngle | hasColon | hasStroke
+// tagMayStart reports whether #agent/ or #project/ may go on with rest.
+func tagMayStart(rest string) bool {
+	return rest != "" && (rest[0] == 'a' || rest[0] == 'p')
+}
+
+// mentionOrHidden is what a mention may begin with, or a part of a line in which
+// nothing is one, masks left out.
+const mentionOrHidden = hasAt | hasHash | hasOpen | hasAngle | hasColon | hasStroke
 
 // hiddenEnd is the end of the part that begins at s[i], or of the mask that
 // holds it, else 0. masks that end before are dropped.

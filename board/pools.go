@@ -13,7 +13,7 @@ type window struct {
 // windowAhead is how much more than what is asked for is copied at a time.
 const windowAhead = 4096
 
-// str is src[from:to]. from never lies before the window.
+// str is src[from:to]. What lies before the window is copied for itself.
 func (w *window) str(from, to int) string {
 	if to-w.at > len(w.text) {
 		w.text, w.at = string(w.src[from:min(len(w.src), to+windowAhead)]), from
@@ -38,20 +38,20 @@ type pools struct {
 
 func newPools() pools { return pools{alone: make([][]string, 0, 16)} }
 
-// firstCards is how many cards there is room for before anything is known.
-const firstCards = 16
+// Room for cards: how many at first, and how many times as many at most when
+// there is none left, whatever a file begins with.
+const (
+	firstCards = 16
+	moreCards  = 8
+)
 
 // newCard adds an empty card. Where room is missing, the part of the source
 // that is read says how much more will be needed.
 func (p *parser) newCard() *Card {
 	n := len(p.cards)
 	if n == cap(p.cards) {
-		size := firstCards
-		if n > 0 {
-			read := max(p.item.span.Start, 1)
-			size = max(2*n, int(float64(n)*1.05*float64(len(p.b.Src))/float64(read)))
-		}
-		p.room(size)
+		likely := int(1.05 * float64(n) * float64(len(p.b.Src)) / float64(max(p.item.span.Start, 1)))
+		p.room(max(firstCards, 2*n, min(likely, moreCards*n)))
 	}
 	p.cards = p.cards[:n+1]
 	return &p.cards[n]

@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -120,6 +121,34 @@ func FuzzLines(f *testing.F) {
 			t.Fatalf("%d of %d bytes read", at, len(src))
 		}
 		masksInOrder(t, src, body)
+	})
+}
+
+// FuzzResume checks that lines read from any item on are those of a whole reading.
+func FuzzResume(f *testing.F) {
+	for _, s := range []string{
+		"- a\n- b\n* c\n", "- a\n\n  ```\n- b\n```\n- c\n", "1. a\n   <!-- x\n2. b -->\n3) c\n", "- %%\n- a\nb\n===\n   - c\n", "> - a\n- > b\nc\n10. d\n",
+	} {
+		f.Add([]byte(s), uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, src []byte, nth uint8) {
+		all := slices.Collect(Lines(src, 0))
+		var starts []int
+		for i, l := range all {
+			if l.Starts {
+				starts = append(starts, i)
+			}
+		}
+		if len(starts) == 0 {
+			t.Skip()
+		}
+		from := starts[int(nth)%len(starts)]
+		want := slices.Clone(all[from:])
+		want[0].NewList = false
+		got := slices.Collect(Resume(src, want[0].Start, src[want[0].Marker.End-1]))
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q from %d:\n%+v\nwant\n%+v", src, want[0].Start, got, want)
+		}
 	})
 }
 
