@@ -4,7 +4,8 @@
 // Its goals: parse then serialise is the identity; an operation changes the
 // lines of its card and nothing else, which every operation checks on its own
 // result before it gives it away; an operation on its own result changes
-// nothing. It is not a Markdown editor, knows nothing of agents, runs, files
+// nothing. A change is read back only where it was made, which gives what a
+// reading of everything gives. It is not a Markdown editor, knows nothing of agents, runs, files
 // or time, and repairs nothing a person wrote.
 //
 // Grammar, on top of the lines of internal/markdown:
@@ -50,11 +51,10 @@ type Options struct {
 	Named bool
 	// Agents are the configured agents' names. Nil: every well-formed mention counts.
 	Agents []string
-
-	names laneNames // of Lanes, when Prepared
 }
 
-// Board is one parsed board. Src is never changed; operations return new bytes.
+// Board is one parsed board. Nothing in it is ever changed: operations return
+// new bytes, or a new board that shares what stayed.
 type Board struct {
 	Path     string // relative to the work folder, slashes
 	Src      []byte

@@ -3,7 +3,6 @@ package board
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -108,20 +107,6 @@ func cutLimit(title string) (string, int) {
 // laneNames finds roles by lane name.
 type laneNames map[string]Role
 
-// Prepared is o with its lane names compiled, for a caller that looks at many files.
-func (o Options) Prepared() Options {
-	o.names = newLaneNames(o.Lanes, nil)
-	return o
-}
-
-// laneNames are the names that count on a board whose own header says over.
-func (o Options) laneNames(over map[Role][]string) laneNames {
-	if o.names != nil && len(over) == 0 {
-		return o.names
-	}
-	return newLaneNames(o.Lanes, over)
-}
-
 // newLaneNames compiles the default names, with those of deckhand.yaml and
 // then those of a board's own header over them, role by role.
 func newLaneNames(base, over map[Role][]string) laneNames {
@@ -143,40 +128,7 @@ func newLaneNames(base, over map[Role][]string) laneNames {
 	return names
 }
 
-func (n laneNames) role(title string) Role {
-	var buf [64]byte
-	if name, ok := plainASCII(buf[:0], title); ok {
-		return n[string(name)]
-	}
-	return n[plainName(title)]
-}
-
-// plainASCII is plainName for a short name in ASCII, as nearly all are: ten
-// thousand notes have a hundred thousand headings.
-func plainASCII(out []byte, name string) ([]byte, bool) {
-	if len(name) > cap(out)/2 {
-		return nil, false
-	}
-	gap := false
-	for _, c := range []byte(name) {
-		switch {
-		case c >= utf8.RuneSelf:
-			return nil, false
-		case 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9':
-			if gap && len(out) > 0 {
-				out = append(out, ' ')
-			}
-			gap = false
-			if c <= 'Z' && c >= 'A' {
-				c += 'a' - 'A'
-			}
-			out = append(out, c)
-		default:
-			gap = true
-		}
-	}
-	return out, true
-}
+func (n laneNames) role(title string) Role { return n[plainName(title)] }
 
 // completeMark reports whether text is the line with which Obsidian Kanban
 // marks a lane of finished cards, in the languages it writes.

@@ -27,7 +27,7 @@ func Parse(path string, src []byte, o Options) *Board {
 	h, body := readHeader(src)
 	b := &Board{
 		Path: path, Src: src, Kanban: h.kanban, Project: h.project, Problem: h.problem, footer: len(src), options: o,
-		names: o.laneNames(h.lanes), written: writtenNames(o.Lanes, h.lanes),
+		names: newLaneNames(o.Lanes, h.lanes), written: writtenNames(o.Lanes, h.lanes),
 	}
 	p := newParser(b)
 	p.window.text = string(src)

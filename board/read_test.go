@@ -223,3 +223,13 @@ func TestAddCard(t *testing.T) {
 		}
 	}
 }
+
+func TestMarkOfALaneThatIsTheNextHeading(t *testing.T) {
+	b := Parse("b.md", []byte("## Review\n**Complete**\n---\n- [ ] a\n## Shop\n\n**Complete**\n- [x] b\n"), Options{})
+	if outlineOf(b) != "Review:0 **Complete**:1 Shop:1" || b.Lanes[0].Role != Review || b.Lanes[2].Role != Done {
+		t.Errorf("lanes %s: %s, %s, %s", outlineOf(b), b.Lanes[0].Role, b.Lanes[1].Role, b.Lanes[2].Role)
+	}
+	if b.Lanes[0].mark != b.Lanes[0].Head.End {
+		t.Errorf("the content of the first lane begins at %d", b.Lanes[0].mark)
+	}
+}

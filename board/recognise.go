@@ -23,8 +23,7 @@ func Recognise(path string, src []byte, o Options) bool {
 	if h.project == "" && !mayHoldBox(src[body:]) || !mayHoldLane(src[body:]) {
 		return false
 	}
-	names := o.laneNames(h.lanes)
-	return mayNameLane(src[body:], names) && hasLane(src, body, names, h.project != "")
+	return hasLane(src, body, newLaneNames(o.Lanes, h.lanes), h.project != "")
 }
 
 // mayHoldBox looks for the bytes of an empty box.
@@ -35,42 +34,6 @@ func mayHoldBox(body []byte) bool {
 // mayHoldLane looks for the bytes of a level-2 heading.
 func mayHoldLane(body []byte) bool {
 	return bytes.Contains(body, []byte("##")) || bytes.Contains(body, []byte("\n--")) || bytes.Contains(body, []byte("\n-\n"))
-}
-
-// mayNameLane looks for a line that could be a level-2 heading named like a
-// role's lane. Underlined headings and those with comments are left to hasLane.
-func mayNameLane(body []byte, names laneNames) bool {
-	if underlined(body) {
-		return true
-	}
-	for {
-		_, rest, ok := bytes.Cut(body, []byte("##"))
-		if !ok {
-			return false
-		}
-		line, _, _ := bytes.Cut(rest, []byte("\n"))
-		if bytes.ContainsAny(line, "%<") {
-			return true
-		}
-		title, _ := cutLimit(strings.TrimRight(string(line), "# \t\r"))
-		if names.role(title) != NoRole {
-			return true
-		}
-		body = rest
-	}
-}
-
-// underlined looks for a line of hyphens.
-func underlined(body []byte) bool {
-	for more := true; more; {
-		var line []byte
-		line, body, more = bytes.Cut(body, []byte("\n"))
-		line = bytes.TrimLeft(line, " ")
-		if len(line) > 0 && line[0] == '-' && len(bytes.TrimRight(line, "- \t\r")) == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // hasLane looks for a level-2 heading named like a role's lane, and for an

@@ -94,3 +94,24 @@ func TestRereadManyTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestCostsDoNotGrowByTheCard counts what can be counted on any machine.
+func TestCostsDoNotGrowByTheCard(t *testing.T) {
+	costs := func(n int) (parse, move, typed float64) {
+		src := bigBoard(n)
+		b := Parse("b.md", src, Options{})
+		u := Update{Key: b.Lanes[0].Cards[n/8].Key, To: Working, Put: works()}
+		after := append(append([]byte{}, src[:len(src)/2]...), src[len(src)/2-1:]...)
+		return testing.AllocsPerRun(5, func() { Parse("b.md", src, Options{}) }),
+			testing.AllocsPerRun(5, func() { _, _ = b.Apply(u) }),
+			testing.AllocsPerRun(5, func() { b.Reread(after, Options{}) })
+	}
+	parse, move, typed := costs(400)
+	parse2, move2, typed2 := costs(4000)
+	if parse2-parse > 4000/8 {
+		t.Errorf("reading ten times the cards costs %v allocations, not %v", parse2, parse)
+	}
+	if move2-move > 8 || typed2-typed > 8 {
+		t.Errorf("on ten times the cards a move costs %v allocations, not %v, a letter %v, not %v", move2, move, typed2, typed)
+	}
+}
