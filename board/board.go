@@ -5,8 +5,8 @@
 // lines of its card and nothing else, which every operation checks on its own
 // result before it gives it away; an operation on its own result changes
 // nothing. A change is read back only where it was made, which gives what a
-// reading of everything gives. It is not a Markdown editor, knows nothing of agents, runs, files
-// or time, and repairs nothing a person wrote.
+// reading of everything gives. It is not a Markdown editor, knows nothing of
+// agents, runs, files or time, and repairs nothing a person wrote.
 //
 // Grammar, on top of the lines of internal/markdown:
 //
