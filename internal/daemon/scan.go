@@ -34,6 +34,7 @@ type file struct {
 type looker struct {
 	store   *store.Store
 	opts    board.Options
+	recog   *board.Recogniser
 	outputs []string
 	named   map[string]bool
 	known   map[string]bool // boards
@@ -41,7 +42,7 @@ type looker struct {
 }
 
 func (m *model) looker(s *store.Store) *looker {
-	l := &looker{store: s, opts: m.options().Prepared(), outputs: m.f.file.Outputs, named: map[string]bool{}, known: map[string]bool{}, globs: m.settings.Boards}
+	l := &looker{store: s, opts: m.options(), recog: board.NewRecogniser(m.options()), outputs: m.f.file.Outputs, named: map[string]bool{}, known: map[string]bool{}, globs: m.settings.Boards}
 	for path := range m.boards {
 		l.known[path] = true
 	}
@@ -96,9 +97,8 @@ func (l *looker) isBoard(rel string, src []byte) bool {
 	if below(rel, l.outputs) {
 		return false
 	}
-	opts := l.opts
-	opts.Named = l.named[rel]
-	return (opts.Named || l.globs.match(rel)) && board.Recognise(rel, src, opts)
+	named := l.named[rel]
+	return (named || l.globs.match(rel)) && l.recog.Board(rel, src, named)
 }
 
 func below(rel string, dirs []string) bool {
