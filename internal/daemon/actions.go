@@ -132,13 +132,12 @@ func moving(b *board.Board, up board.Update, to board.Role) board.Update {
 // it is written.
 func (d *daemon) writeCard(r *run, path string, change func(*board.Board) ([]byte, error), done func()) {
 	d.busy[r.ID] = true
-	opts := d.options()
-	opts.Named = d.named(path)
+	read := d.reader(path)
 	op := func(cur []byte) ([]byte, error) {
 		if cur == nil {
 			return nil, board.ErrGone
 		}
-		return change(board.Parse(path, cur, opts))
+		return change(read(cur))
 	}
 	d.queues.add("board:"+path, func() any {
 		res, err := d.store.Update(d.ctx, path, op)
@@ -157,15 +156,23 @@ func (d *daemon) writeCard(r *run, path string, change func(*board.Board) ([]byt
 	})
 }
 
+// reader reads a board, taking over what did not change since it was read last.
+func (m *model) reader(path string) func(src []byte) *board.Board {
+	opts := m.options()
+	opts.Named = m.named(path)
+	if s := m.boards[path]; s != nil {
+		return func(src []byte) *board.Board { return s.board.Reread(src, opts) }
+	}
+	return func(src []byte) *board.Board { return board.Parse(path, src, opts) }
+}
+
 // wrote takes over what we wrote without waiting for the watcher.
 func (d *daemon) wrote(path string, s shown) {
 	if s.bytes == nil {
 		return
 	}
-	opts := d.options()
-	opts.Named = d.named(path)
 	old := d.boards[path]
-	next := &seen{board: board.Parse(path, s.bytes, opts), hash: s.hash}
+	next := &seen{board: d.reader(path)(s.bytes), hash: s.hash}
 	if old != nil {
 		next.ctime = old.ctime
 	}

@@ -182,15 +182,14 @@ const editTime = 3 * time.Second
 // edit changes a board for a command and waits: the answer says that it is
 // written. The loop waits with it, so it is for commands of people only.
 func (d *daemon) edit(path string, change func(*board.Board) ([]byte, error)) error {
-	opts := d.options()
-	opts.Named = d.named(path)
+	read := d.reader(path)
 	ctx, cancel := context.WithTimeout(d.ctx, editTime)
 	defer cancel()
 	res, err := d.store.UpdateNow(ctx, path, func(cur []byte) ([]byte, error) {
 		if cur == nil {
 			return nil, fs.ErrNotExist
 		}
-		return change(board.Parse(path, cur, opts))
+		return change(read(cur))
 	})
 	if err != nil {
 		return &control.Error{Text: path + ": " + err.Error(), Code: control.CodeConflict}

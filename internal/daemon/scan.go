@@ -37,14 +37,14 @@ type looker struct {
 	recog   *board.Recogniser
 	outputs []string
 	named   map[string]bool
-	known   map[string]bool // boards
-	globs   globs           // boards:
+	known   map[string]*board.Board // as they were read last
+	globs   globs                   // boards:
 }
 
 func (m *model) looker(s *store.Store) *looker {
-	l := &looker{store: s, opts: m.options(), recog: board.NewRecogniser(m.options()), outputs: m.f.file.Outputs, named: map[string]bool{}, known: map[string]bool{}, globs: m.settings.Boards}
-	for path := range m.boards {
-		l.known[path] = true
+	l := &looker{store: s, opts: m.options(), recog: board.NewRecogniser(m.options()), outputs: m.f.file.Outputs, named: map[string]bool{}, known: map[string]*board.Board{}, globs: m.settings.Boards}
+	for path, s := range m.boards {
+		l.known[path] = s.board
 	}
 	for _, p := range m.machine.Projects {
 		for _, b := range p.Boards {
@@ -61,7 +61,8 @@ func note(rel string) bool { return strings.EqualFold(path.Ext(rel), ".md") }
 // is torn by a save is looked at again because of that save.
 func (l *looker) look(g *store.Glancer, rel string) file {
 	f := file{path: rel}
-	if !l.known[rel] {
+	old := l.known[rel]
+	if old == nil {
 		if src, err := g.Read(rel); err == nil && !l.isBoard(rel, src) {
 			f.chat, _ = chats.Run(src)
 			return f
@@ -88,7 +89,11 @@ func (l *looker) look(g *store.Glancer, rel string) file {
 	opts.Named = l.named[rel]
 	sum := sha256.Sum256(src)
 	f.hash = hex.EncodeToString(sum[:])
-	f.board = board.Parse(rel, src, opts)
+	if old != nil {
+		f.board = old.Reread(src, opts)
+	} else {
+		f.board = board.Parse(rel, src, opts)
+	}
 	return f
 }
 
