@@ -67,11 +67,12 @@ func TestSentBack(t *testing.T) {
 			d.set.Projects["shop"] = Project{Folder: "/new/shop"}
 			d.move("Shop.md", "Card", "Plan")
 		}, nil, nil, `it ran in /p/shop and project "shop" is another folder now`},
-		{"beside a card that reads the same", Failed, func(d *desk) {
-			d.edit("Shop.md", "## Next\n\n", "## Next\n\n- [ ] Card @pi\n")
-			d.move("Shop.md", "Card", "Plan")
-			d.move("Shop.md", "Card", "Plan")
-		}, nil, nil, ""},
+		{"beside cards that read the same", Failed, func(d *desk) {
+			item := d.cut("Shop.md", "Card")
+			d.edit("Shop.md", "## Review\n\n", "## Review\n\n- [ ] Card @pi\n")
+			d.edit("Shop.md", "## Plan\n\n", "## Plan\n\n"+item)
+			d.save("Else.md", lanes("Review: Card @pi"))
+		}, goesOn(), nil, ""},
 		{"without trust", Failed, func(d *desk) {
 			d.set.Held = Reason{Text: "the work folder is not trusted"}
 			d.move("Shop.md", "Card", "Plan")
@@ -201,6 +202,20 @@ func TestAnotherAgent(t *testing.T) {
 		d.save("Shop.md", was)
 		equal(t, "after the end it starts nothing", d.later(time.Hour), nil)
 		contains(t, "why", strings.Join(d.reasons(), "\n"), "@claude has taken over since: an old copy may have been saved")
+	})
+	t.Run("an old copy that is ticked", func(t *testing.T) {
+		d := begin(t)
+		was := d.text("Shop.md")
+		d.later(10 * time.Second)
+		d.save("Shop.md", strings.Replace(was, "[ ] Card", "[x] Card", 1))
+		equal(t, "did", d.later(time.Second), []Do{DoShow})
+		same(t, "the first run is not accepted by that", d.runs["01RUN0001"].Outcome, Review)
+	})
+	t.Run("beside a card that reads the same", func(t *testing.T) {
+		d := begin(t)
+		d.edit("Shop.md", "## Review\n\n", "## Review\n\n- [ ] Card @claude\n")
+		equal(t, "did", d.later(10*time.Second), []Do{DoClaim, DoShow, DoStart})
+		contains(t, "board", d.text("Shop.md"), "## Review\n\n- [ ] Card @claude\n\n")
 	})
 	t.Run("and back to the first", func(t *testing.T) {
 		d := begin(t)

@@ -10,8 +10,17 @@
 //
 // The pieces: an Entry is one record of a run's log, a Run is what its entries
 // add up to (Fold), a World is all that is known at one moment, a Decision is
-// what follows from it (Reconcile). Recover is the table for runs that were
-// open when the daemon died.
+// what follows from it (Reconcile). Of a World it is asked: where does each
+// run's card stand (finder), what does that mean for the run (keep), which
+// cards may start or go on (judge), and whose turn is it (pull). What must be
+// remembered from one moment to the next is in a Memory. Recover is the table
+// for runs that were open when the daemon died.
+//
+// A card belongs to a run by the run's item on it, wherever it stands; without
+// an item, by its first line, to the newest run of that line. A person's move
+// carries the item along and an old copy of the file does not: that is how the
+// two are told apart. A Decision asks at most one thing of a run, and when its
+// actions are carried out and nothing else happens, nothing more is asked.
 package dispatch
 
 import "time"

@@ -80,6 +80,9 @@ func TestPhases(t *testing.T) {
 		for i, from := range order {
 			r := Fold(append(to[from][:len(to[from]):len(to[from])], Entry{Kind: kind, Life: 1, Ask: &Ask{ID: "1"}, Outcome: Review}))
 			same(t, fmt.Sprintf("%s while %s", kind, from), r.Phase, phases[i])
+			if len(r.Asks) > 0 && !r.Open() {
+				t.Errorf("%s while %s: it still asks", kind, from)
+			}
 		}
 	}
 }
@@ -96,6 +99,16 @@ func TestStopWhileItStarts(t *testing.T) {
 		r.Apply(Entry{Kind: Ended})
 		same(t, name, r.Outcome+" "+r.Reason, "stopped by command")
 	}
+}
+
+// A turn that goes on before its end was ever shown begins its tries anew.
+func TestTriesOfAResumedTurn(t *testing.T) {
+	works := Entry{Kind: Show, Word: "works", Lines: []string{"- pi works"}}
+	r := Fold([]Entry{{Kind: Claimed}, works, {Kind: Shown}, works, {Kind: Shown}, {Kind: Started, Life: 1}, {Kind: Interrupted}})
+	same(t, "tries", r.Tries, 2)
+	r.Apply(Entry{Kind: Resumed})
+	same(t, "tries", r.Tries, 0)
+	same(t, "in sync", r.InSync, false)
 }
 
 func anyEntry(t *rapid.T) Entry {

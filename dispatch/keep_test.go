@@ -145,6 +145,26 @@ func TestPersonMovesARunningCard(t *testing.T) {
 		equal(t, "stopped", d.later(10*time.Second), []Do{DoStop, DoShow})
 		same(t, "stands", d.stands("Else.md", "Card"), "Someday stopped")
 	})
+	t.Run("to a board with a working lane alone", func(t *testing.T) {
+		d := atWork(t)
+		item := d.cut("Shop.md", "Card")
+		d.save("Else.md", "---\nboard: true\n---\n\n## In Progress\n\n"+item)
+		d.settle()
+		d.finish(Review, "done")
+		equal(t, "did", d.settle(), []Do{DoShow})
+		same(t, "stands", d.stands("Else.md", "Card"), "In Progress review")
+	})
+	t.Run("to the archive, while it ends", func(t *testing.T) {
+		d := oneBoard(t, "---\nkanban-plugin: board\nproject: shop\n---\n\n## Plan\n\n- [ ] Card @pi\n\n## In Progress\n\n## Review\n\n***\n\n## Archive\n\n- [x] Old\n")
+		d.working()
+		item := d.cut("Shop.md", "Card")
+		d.save("Shop.md", d.text("Shop.md")+item)
+		d.finish(Failed, "")
+		dec := d.look()
+		if len(dec.Actions) != 1 || dec.Actions[0].Do != DoShow || dec.Actions[0].Shows.To != "" {
+			t.Errorf("actions %+v, want it to be shown where it is", dec.Actions)
+		}
+	})
 	t.Run("to the archive", func(t *testing.T) {
 		d := oneBoard(t, "---\nkanban-plugin: board\nproject: shop\n---\n\n## Plan\n\n- [ ] Card @pi\n\n## In Progress\n\n## Review\n\n***\n\n## Archive\n\n- [x] Old\n")
 		d.working()
@@ -217,6 +237,67 @@ func TestOldCopyOverAMove(t *testing.T) {
 	d.save("Shop.md", extra)
 	equal(t, "an old copy after the end starts nothing", d.later(time.Hour), nil)
 	contains(t, "why", strings.Join(d.reasons(), "\n"), "ran on 30 November, its line is gone: an old copy may have been saved")
+}
+
+// An old copy of a moment ago, in the right lane, is put right too.
+func TestOldCopyOfAnEarlierItem(t *testing.T) {
+	d := atWork(t)
+	works := d.text("Shop.md")
+	d.entry(d.run().ID, Entry{Kind: Asked, Ask: &Ask{ID: "1", Title: "Sure?"}})
+	d.settle()
+	d.save("Shop.md", works)
+	equal(t, "did", d.settle(), []Do{DoShow})
+	same(t, "stands", d.stands("Shop.md", "Card"), "In Progress asks")
+}
+
+// What a person has added is not lost when an old copy is put right.
+func TestOldCopyWithALineAdded(t *testing.T) {
+	d := atWork(t)
+	works := d.text("Shop.md")
+	d.finish(Review, "done")
+	d.settle()
+	d.save("Shop.md", strings.Replace(works, "\tWith a note.\n", "\tWith a note.\n\tAdded.\n", 1))
+	equal(t, "put right", d.settle(), []Do{DoShow})
+	d.move("Shop.md", "Card", "Plan")
+	equal(t, "did", d.later(3*time.Second), goesOn())
+	equal(t, "extra", d.run().Extra, []string{"Added."})
+}
+
+// A run does not write on a card that has another run's item, nor on one that
+// was given to a later run.
+func TestCardOfAnotherRun(t *testing.T) {
+	t.Run("an item of a run that is not known", func(t *testing.T) {
+		d := atWork(t)
+		d.edit("Shop.md", "^r-01run0001", "^r-01otherrun")
+		equal(t, "did", d.later(time.Minute), nil)
+		contains(t, "notes", d.notes(), "its card is on no board")
+	})
+	t.Run("a later run", func(t *testing.T) {
+		d := atWork(t)
+		first := d.run().ID
+		d.old("Shop.md", lanes("Plan: Other"))
+		d.finish(Review, "done")
+		d.settle()
+		d.busy[first] = true
+		d.old("Shop.md", lanes("Plan: Card @pi"))
+		d.set.Forced[CardID{"Shop.md", "Card @pi"}] = true
+		d.act(d.look().Actions[0])
+		d.busy = map[string]bool{}
+		equal(t, "did", d.settle(), []Do{DoShow, DoStart})
+		same(t, "run", runOf(d.card("Shop.md", "Card")), "01RUN0002")
+	})
+	t.Run("its board is away, and it is written anew elsewhere", func(t *testing.T) {
+		d := atWork(t)
+		item := d.cut("Shop.md", "Card")
+		d.save("Else.md", strings.Replace(lanes("Plan: Other"), "## In Progress\n\n", "## In Progress\n\n"+item, 1))
+		d.entry(d.run().ID, Entry{Kind: Asked, Ask: &Ask{ID: "1", Title: "Sure?"}})
+		d.settle()
+		d.boards["Else.md"].Gone = "the file is gone"
+		d.edit("Shop.md", "## Plan\n\n", "## Plan\n\n- [ ] Card @pi\n")
+		d.set.Forced[CardID{"Shop.md", "Card @pi"}] = true
+		equal(t, "did", d.later(time.Minute), nil)
+		contains(t, "why", strings.Join(d.reasons(), "\n"), "its run is not over")
+	})
 }
 
 // An old copy that holds the item of an earlier moment is put right, and

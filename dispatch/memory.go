@@ -116,7 +116,7 @@ func (s Sight) see(known bool, hash, lane string, now, ctime time.Time) Sight {
 		if ctime.Before(now) && !ctime.IsZero() {
 			s.Text = ctime
 		}
-	case s.Hash != hash || hash == "":
+	case s.Hash != hash:
 		s.Text, s.Moved = now, time.Time{}
 		if s.Lane != lane {
 			s.Came = now

@@ -106,6 +106,12 @@ func TestLimits(t *testing.T) {
 		equal(t, "b", failing(t, d, "b"), []string{`~lane "In Progress" has room for 1 at work`, `~waits for the folder: "z" is working there`})
 		same(t, "live", live(d), 2)
 	})
+	t.Run("the lane's limit, two at once", func(t *testing.T) {
+		d := newDesk(t)
+		d.old("Shop.md", strings.Replace(lanes("Plan: a @pi | b @pi #project/web"), "## In Progress", "## In Progress (1)", 1))
+		d.settle()
+		same(t, "live", live(d), 1)
+	})
 	t.Run("a waiting run takes its place", func(t *testing.T) {
 		d := oneBoard(t, lanes("Plan: a @pi | b @pi"))
 		d.working()
