@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -119,6 +120,11 @@ func compareOutlines(t *testing.T, src []byte, body int) {
 	}
 }
 
+// goldmarkDiffers finds what goldmark reads otherwise than CommonMark 0.31: a
+// declaration in lower case is text to it, and an empty item in an empty item
+// comes behind that.
+var goldmarkDiffers = regexp.MustCompile(`<![a-z]|(?m)^[ >]*(?:[-*+]|\d+[.)]) *\n[ >]*(?:[-*+]|\d+[.)]) *$`)
+
 // FuzzScannerAgreesWithGoldmark leaves out what the scanner does not promise:
 // link definitions, which goldmark takes out of a paragraph, lone CRs and NULs;
 // and tabs, which goldmark counts wrong in a nested item that a tab indents.
@@ -138,7 +144,7 @@ func FuzzScannerAgreesWithGoldmark(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		plain := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
-		if bytes.ContainsAny(plain, "\r\x00\v\f\t") || bytes.Contains(plain, []byte("]:")) || len(src) > 4096 {
+		if bytes.ContainsAny(plain, "\r\x00\v\f\t") || bytes.Contains(plain, []byte("]:")) || goldmarkDiffers.Match(plain) || len(src) > 4096 {
 			t.Skip()
 		}
 		_, body := CutHeader(src)
