@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"deckhand/internal/markdown"
 )
 
 // Limits of what an agent says on a page.
@@ -18,7 +20,7 @@ const (
 func said(text string) []string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
-		if line = atStart(inLine(line)); line == "" {
+		if line = markdown.EscapeStart(inLine(line)); line == "" {
 			continue
 		}
 		if len(lines) == textLines {
@@ -30,66 +32,10 @@ func said(text string) []string {
 	return lines
 }
 
-// atStart escapes what makes a block of a line that inLine has escaped: list
-// and quote marks, headings and their underlines, tables, fences.
-func atStart(s string) string {
-	if s == "" {
-		return s
-	}
-	if strings.IndexByte("-*+#>=|_~[:", s[0]) >= 0 {
-		return `\` + s
-	}
-	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	if digits > 0 && digits < len(s) && (s[digits] == '.' || s[digits] == ')') {
-		return s[:digits] + `\` + s[digits:]
-	}
-	return s
-}
-
 // inLine makes one line of text that no reader takes for more.
 func inLine(s string) string {
-	s = cut(visible(strings.Join(strings.Fields(s), " ")), lineChars)
-	ticks := strings.Count(s, "`")%2 == 1 || strings.Contains(s, "``") || strings.Contains(s, "\\`")
-	var b strings.Builder
-	for i := range len(s) {
-		if obeyed(s, i, ticks) {
-			b.WriteByte('\\')
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return markdown.Escape(cut(visible(strings.Join(strings.Fields(s), " ")), lineChars))
 }
-
-// obeyed reports whether s[i] gets a backslash. Some characters are marks only
-// in company: next to themselves, or before what they open.
-func obeyed(s string, i int, ticks bool) bool {
-	next := byte(' ')
-	if i+1 < len(s) {
-		next = s[i+1]
-	}
-	switch s[i] {
-	case '`':
-		return ticks
-	case '^':
-		return true
-	case '%', '[', '~':
-		return next == s[i] || i > 0 && s[i-1] == s[i]
-	case '!':
-		return next == '['
-	case '<':
-		return isLetter(next) || strings.IndexByte("!/?", next) >= 0
-	case '\\':
-		return isMark(next)
-	}
-	return false
-}
-
-// isMark reports whether a backslash before c is an escape.
-func isMark(c byte) bool {
-	return strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c) >= 0
-}
-
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // visible shows what would drive a terminal, turn a line around or hide.
 func visible(s string) string {
