@@ -16,17 +16,17 @@ var (
 	long    = flag.Bool("long", false, "also what takes minutes: 100,000 notes, ten idle minutes")
 )
 
-// built are the programs under measurement, made once.
-var built = sync.OnceValues(build)
+// built are the programs under measurement, made once, in bin.
+var (
+	built = sync.OnceValues(build)
+	bin   string
+)
 
 // programs are deckhand, as it is released, and the agent that tells when it began.
-type programs struct{ dir, deckhand, agent string }
+type programs struct{ deckhand, agent string }
 
 func build() (p programs, err error) {
-	if p.dir, err = os.MkdirTemp("", "dh-bench-"); err != nil {
-		return p, err
-	}
-	p.deckhand, p.agent = filepath.Join(p.dir, "deckhand"), filepath.Join(p.dir, "agent")
+	p.deckhand, p.agent = filepath.Join(bin, "deckhand"), filepath.Join(bin, "agent")
 	for out, pkg := range map[string]string{p.deckhand: "deckhand", p.agent: "deckhand/internal/bench/testdata/agent"} {
 		cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", out, pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -40,11 +40,14 @@ func build() (p programs, err error) {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	start := time.Now()
+	var err error
+	if bin, err = os.MkdirTemp("", "dh-bench-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	results.print(os.Stdout, time.Since(start))
-	if p, err := built(); results.some() && err == nil {
-		os.RemoveAll(p.dir)
-	}
+	os.RemoveAll(bin)
 	os.Exit(code)
 }
 

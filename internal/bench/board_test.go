@@ -60,12 +60,15 @@ func BenchmarkSwap(b *testing.B) {
 	for _, cards := range []int{500, 5000} {
 		m := newMover(b, boardOf(cards))
 		var bare, swap, move times
-		for range 200 {
+		for i := range 200 {
 			bare.take(func() { must(b, bareWrite(m.root, "Bare.md", m.src)) })
 			swap.take(m.swap)
 			m.restore()
 			move.take(m.move)
 			m.restore()
+			if i%20 == 0 {
+				must(b, m.store.Flush(b.Context()))
+			}
 		}
 		must(b, m.store.Close())
 		what := fmt.Sprintf("board of %d cards: ", cards)
@@ -81,7 +84,9 @@ type mover struct {
 	b     *testing.B
 	root  string
 	src   []byte
-	other []byte // src with one byte changed
+	other []byte       // src with one byte changed
+	board *board.Board // as it was read last
+	opts  board.Options
 	store *store.Store
 	dir   harness.Dir
 }
@@ -92,6 +97,8 @@ func newMover(b *testing.B, src []byte) *mover {
 	must(b, os.WriteFile(filepath.Join(m.root, "Shop.md"), src, 0o644))
 	must(b, os.WriteFile(filepath.Join(m.root, "Bare.md"), src, 0o644))
 	var err error
+	m.opts = board.Options{Agents: []string{"pi"}}
+	m.board = board.Parse("Shop.md", src, m.opts)
 	state := b.TempDir()
 	m.store, err = store.Open(m.root, store.Options{State: state})
 	must(b, err)
@@ -110,22 +117,17 @@ func (m *mover) update(op store.Op) {
 // swap is the swap alone.
 func (m *mover) swap() { m.update(func([]byte) ([]byte, error) { return m.other, nil }) }
 
-// restore puts the first bytes back, and waits for nothing.
-func (m *mover) restore() {
-	m.b.Helper()
-	m.update(func([]byte) ([]byte, error) { return m.src, nil })
-	must(m.b, m.store.Flush(m.b.Context()))
-}
+// restore puts the first bytes back.
+func (m *mover) restore() { m.update(func([]byte) ([]byte, error) { return m.src, nil }) }
 
 // move announces what is to be shown, shows it, and says that it is shown.
 func (m *mover) move() {
 	m.b.Helper()
 	m.log(dispatch.Show)
-	opts := board.Options{Agents: []string{"pi"}}
 	m.update(func(cur []byte) ([]byte, error) {
-		parsed := board.Parse("Shop.md", cur, opts)
-		return parsed.Update(board.Update{
-			Key: parsed.Lanes[0].Cards[0].Key, To: board.Working, Put: &board.Item{Run: "01kb7x2m", Agent: "pi", Word: "works"},
+		at := m.board.Reread(cur, m.opts)
+		return at.Update(board.Update{
+			Key: at.Lanes[0].Cards[0].Key, To: board.Working, Put: &board.Item{Run: "01kb7x2m", Agent: "pi", Word: "works"},
 		})
 	})
 	m.log(dispatch.Shown)

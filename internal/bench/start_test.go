@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func BenchmarkStart(b *testing.B) {
 	d := p.watch()
 	defer d.end()
 	const warm = 4
-	var made, moved times
+	var made, moved, bare times
 	for i := range warm + *samples {
 		card := fmt.Sprintf("- [ ] Card %d of the run @pi\n", i)
 		took := &made
@@ -29,6 +30,7 @@ func BenchmarkStart(b *testing.B) {
 			p.pause()
 			p.edit(card, "")
 		}
+		bare.take(p.bareStart)
 		p.pause()
 		saved := p.edit("## Plan\n\n", "## Plan\n\n"+card)
 		if began := p.agentBegan(); i >= warm {
@@ -37,11 +39,28 @@ func BenchmarkStart(b *testing.B) {
 		d.until(fmt.Sprintf("on \"Card %d of", i))
 		p.inReview(i + 1)
 	}
-	for name, took := range map[string]times{"new": made, "moved": moved} {
+	for _, c := range []struct {
+		name string
+		took times
+	}{{"new", made}, {"moved", moved}} {
+		name, took := c.name, c.took
 		detail := fmt.Sprintf("%d cards", len(took))
 		results.add(b, "save to agent, "+name+" card, median", "ms", ms(took.median()), 15, detail)
 		results.add(b, "save to agent, "+name+" card, p99", "ms", ms(took.quantile(0.99)), 50, detail)
 	}
+	results.add(b, "the least for that: four durable writes, two process starts", "ms", ms(bare.median()), 0,
+		fmt.Sprintf("p99 %.0f ms", ms(bare.quantile(0.99))))
+}
+
+// bareStart is what nobody who starts an agent safely can do without: its claim,
+// its card, its prompt and its start are on the disk, and it has a keeper.
+func (p *place) bareStart() {
+	board := []byte(p.read("Shop.md"))
+	for range 4 {
+		must(p.b, bareWrite(p.root, "bare", board))
+	}
+	_ = p.command("keep").Run()                 // says how it is called, and ends
+	_ = exec.Command(p.agent, "", "", "").Run() // cannot tell anybody
 }
 
 // edit saves the board with one thing in place of another.

@@ -101,8 +101,16 @@ func (t times) quantile(q float64) time.Duration {
 
 func (t times) median() time.Duration { return t.quantile(0.5) }
 
-// over is the ratio of the medians.
-func (t times) over(other times) float64 { return float64(t.median()) / float64(other.median()) }
+// over is the median of the ratios of what was done in turns, so that a machine
+// that changes its speed meanwhile does not count.
+func (t times) over(other times) float64 {
+	ratios := make([]float64, 0, len(t))
+	for i := range min(len(t), len(other)) {
+		ratios = append(ratios, float64(t[i])/float64(other[i]))
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/2]
+}
 
 func (t *times) take(do func()) {
 	start := time.Now()
