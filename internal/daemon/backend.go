@@ -29,15 +29,20 @@ func (d *daemon) serve() error {
 
 // inLoop runs fn in the loop and gives back what it returns.
 func inLoop[T any](ctx context.Context, d *daemon, fn func() (T, error)) (T, error) {
-	type answer struct {
+	return answered(ctx, d, func(answer func(T, error)) { answer(fn()) })
+}
+
+// answered runs fn in the loop and waits until it has given its answer, then or
+// later.
+func answered[T any](ctx context.Context, d *daemon, fn func(answer func(T, error))) (T, error) {
+	type given struct {
 		v   T
 		err error
 	}
-	got := make(chan answer, 1)
-	job := func() { v, err := fn(); got <- answer{v, err} }
+	got := make(chan given, 1)
 	var zero T
 	select {
-	case d.inbox <- job:
+	case d.inbox <- func() { fn(func(v T, err error) { got <- given{v, err} }) }:
 	case <-ctx.Done():
 		return zero, ctx.Err()
 	case <-d.ctx.Done():
@@ -63,66 +68,73 @@ func (b *backend) Status(ctx context.Context) (control.Status, error) {
 // four seconds is not true for long. Nothing is acted on.
 func (d *daemon) statusNow() control.Status {
 	now := time.Now()
-	if d.ready {
-		d.decision = dispatch.Reconcile(d.world(now))
+	if d.ready && d.rereading == 0 {
+		d.decision = dispatch.Reconcile(d.view(now))
 		d.dirty = d.dirty || len(d.decision.Actions) > 0
 	}
 	return d.status(now)
 }
 
-func (b *backend) Why(ctx context.Context, card string) (control.Why, error) {
-	return inLoop(ctx, b.d, func() (control.Why, error) { return b.d.why(card, time.Now()) })
+// view is the world as a person is to see it: while the state cannot be
+// written, that is the reason why nothing starts.
+func (d *daemon) view(now time.Time) dispatch.World {
+	w := d.world(now)
+	if !d.stalled.again.IsZero() {
+		w.Set.Held = dispatch.Reason{Text: "the state cannot be written: " + d.stalled.text, Hint: "deckhand doctor"}
+	}
+	return w
 }
 
+func (b *backend) Why(ctx context.Context, card string) (control.Why, error) {
+	return inLoop(ctx, b.d, func() (control.Why, error) { return b.d.why(card, b.d.view(time.Now())) })
+}
+
+// Prompt reads the linked notes outside the loop.
 func (b *backend) Prompt(ctx context.Context, card string) (control.Prompt, error) {
-	return inLoop(ctx, b.d, func() (control.Prompt, error) { return b.d.model.prompt(card, b.d.readNote) })
+	compose, err := inLoop(ctx, b.d, func() (func() control.Prompt, error) { return b.d.preview(card, b.d.readNote) })
+	if err != nil {
+		return control.Prompt{}, err
+	}
+	return compose(), nil
 }
 
 // Log reads the run's files outside the loop: a long capture holds up nobody.
 func (b *backend) Log(ctx context.Context, run string, since int64) (control.Log, error) {
-	r, err := b.find(ctx, run)
+	t, err := inLoop(ctx, b.d, func() (tracing, error) { return b.d.tracing(run) })
 	if err != nil {
 		return control.Log{}, err
 	}
-	return b.d.trace(r, since)
+	return t.since(since)
 }
 
+// Chat reads the file outside the loop.
 func (b *backend) Chat(ctx context.Context, run string) (control.Chat, error) {
-	return inLoop(ctx, b.d, func() (control.Chat, error) {
-		r, fault := b.d.run(run)
-		if fault != nil {
-			return control.Chat{}, fault
-		}
-		return b.d.chat(r)
-	})
+	c, err := inLoop(ctx, b.d, func() (chatFile, error) { return b.d.chatFile(run) })
+	if err != nil {
+		return control.Chat{}, err
+	}
+	return c.read()
 }
 
+// Journal reads the logs outside the loop.
 func (b *backend) Journal(ctx context.Context, since time.Time) ([]control.JournalEntry, error) {
-	return inLoop(ctx, b.d, func() ([]control.JournalEntry, error) { return b.d.events(since) })
+	read, err := inLoop(ctx, b.d, func() (func() ([]control.JournalEntry, error), error) { return b.d.events(since), nil })
+	if err != nil {
+		return nil, err
+	}
+	return read()
 }
 
 func (b *backend) Boards(ctx context.Context) ([]control.Board, error) {
 	return inLoop(ctx, b.d, func() ([]control.Board, error) { return b.d.boardViews(), nil })
 }
 
-// find gives a copy of what the loop knows of a run.
-func (b *backend) find(ctx context.Context, name string) (*run, error) {
-	return inLoop(ctx, b.d, func() (*run, error) {
-		r, fault := b.d.run(name)
-		if fault != nil {
-			return nil, fault
-		}
-		state := *r.Run
-		return &run{Run: &state, dir: r.dir}, nil
-	})
-}
-
 func (b *backend) Do(ctx context.Context, c control.Command) (control.Result, error) {
-	return inLoop(ctx, b.d, func() (control.Result, error) { return b.d.command(c) })
+	return answered(ctx, b.d, func(answer func(control.Result, error)) { b.d.command(c, answer) })
 }
 
-func (b *backend) Events(ctx context.Context, since int64) (<-chan control.Event, error) {
+func (b *backend) Events(ctx context.Context, _ int64) (<-chan control.Event, error) {
 	return inLoop(ctx, b.d, func() (<-chan control.Event, error) {
-		return b.d.clients.join(ctx, b.d.statusNow(), since), nil
+		return b.d.clients.join(ctx, b.d.statusNow()), nil
 	})
 }

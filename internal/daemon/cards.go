@@ -1,22 +1,14 @@
 package daemon
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"deckhand/board"
 	"deckhand/dispatch"
 	"deckhand/internal/control"
 )
-
-// paths are the boards, sorted.
-func (m *model) paths() []string { return slices.Sorted(maps.Keys(m.boards)) }
 
 // where is `Shop.md:12:3`, without what is not known.
 func where(file string, line, col int) string {
@@ -124,40 +116,21 @@ func (m *model) run(name string) (*run, *control.Error) {
 }
 
 // why is every rule for one card.
-func (m *model) why(name string, now time.Time) (control.Why, error) {
+func (m *model) why(name string, w dispatch.World) (control.Why, error) {
 	s, fault := m.card(name)
 	if fault != nil {
 		return control.Why{}, fault
 	}
-	v, ok := dispatch.Judge(m.world(now), s.path, s.card.Line)
+	v, ok := dispatch.Judge(w, s.path, s.card.Line)
 	if !ok {
 		return control.Why{}, &control.Error{Text: "the card is gone", Code: control.CodeError}
 	}
-	w := control.Why{Card: v.Card.Title, Board: s.path, Line: v.Card.Line, Start: v.Start() && v.Asks, Rules: []control.Rule{}}
+	out := control.Why{Card: v.Card.Title, Board: s.path, Line: v.Card.Line, Start: v.Start() && v.Asks, Rules: []control.Rule{}}
 	for _, r := range v.Rules {
-		w.Rules = append(w.Rules, control.Rule{Rule: r.Name, OK: r.OK, Reason: r.Why.Text, Hint: r.Why.Hint})
+		out.Rules = append(out.Rules, control.Rule{Rule: r.Name, OK: r.OK, Reason: r.Why.Text, Hint: r.Why.Hint})
 	}
 	for _, h := range s.card.Hints {
-		w.Rules = append(w.Rules, control.Rule{Rule: "hint", OK: true, Reason: h.Text})
-	}
-	return w, nil
-}
-
-// prompt is what would be sent for a card, exactly.
-func (m *model) prompt(name string, read func(string) ([]byte, error)) (control.Prompt, error) {
-	s, fault := m.card(name)
-	if fault != nil {
-		return control.Prompt{}, fault
-	}
-	card := dispatch.Card{Board: s.path, Key: s.card.Key, Lines: s.card.Lines}
-	p := m.composer(promptInput(m.nonce(card), s.path, s.card), s.path, s.card, read)()
-	sum := sha256.Sum256([]byte(p.text))
-	out := control.Prompt{Card: s.card.Title, Text: p.text, Hash: hex.EncodeToString(sum[:]), Notes: p.receipt}
-	if len(s.card.Agents) > 0 {
-		out.Agent = s.card.Agents[0]
-	}
-	if out.Notes == nil {
-		out.Notes = []control.Piece{}
+		out.Rules = append(out.Rules, control.Rule{Rule: "hint", OK: true, Reason: h.Text})
 	}
 	return out, nil
 }

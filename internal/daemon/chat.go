@@ -25,14 +25,6 @@ func (d *daemon) chatName(now time.Time, title string) string {
 	return path.Join(dir, name)
 }
 
-// chatPath is where the chat of a run is now: a person may have moved it.
-func (m *model) chatPath(r *run) string {
-	if at := m.chats[r.ID]; at != "" {
-		return at
-	}
-	return r.Chat
-}
-
 // chatLater writes a chat now, or when it is due.
 func (d *daemon) chatLater(r *run, now, soon bool) {
 	switch {
@@ -49,28 +41,28 @@ func (d *daemon) chatLater(r *run, now, soon bool) {
 // piece that was announced, and may or may not be there, is compared with the
 // end of the file.
 func (d *daemon) writeChat(r *run) {
-	if r.talk == nil {
-		r.chatDue = time.Time{}
+	r.chatDue = time.Time{}
+	at, found := d.chats.of(r)
+	switch {
+	case r.talk == nil, r.chatGone && !found:
 		return
-	}
-	if r.chatBusy {
+	case r.chatBusy:
 		r.chatDue = time.Now().Add(time.Second)
 		return
 	}
-	r.chatDue = time.Time{}
 	life, shape := r.Life, d.shape(r)
 	items, seq, again := d.unwritten(r)
-	if again && r.talk.seen < seq {
+	if again && seq < r.ChatSeq {
 		return // the capture is read again and has not come that far
 	}
 	if len(items) == 0 && shape == r.props {
 		return
 	}
 	if len(items) > 0 && !again && !d.log(r, dispatch.Entry{Kind: dispatch.Chat, Life: life, Seq: seq}) {
+		r.chatDue = time.Now().Add(pause)
 		return
 	}
 	r.chatBusy, r.chatAt = true, time.Now()
-	at := d.chatPath(r)
 	op := chatOp(d.props(r), items, again, r.ChatFrom < 0 && life == r.chatFirst)
 	d.queues.add("chat:"+r.ID, func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
@@ -82,13 +74,20 @@ func (d *daemon) writeChat(r *run) {
 			d.chatFailed(r, at, err)
 			return
 		}
-		r.props = shape
+		r.props, r.chatFault, r.chatMiss, r.chatGone = shape, trouble{}, 0, false
 		if len(items) > 0 {
-			d.log(r, dispatch.Entry{Kind: dispatch.Chatted, Life: life, Seq: seq})
-			r.talk.forget(seq)
+			d.chatted(r, life, seq)
 		}
 		d.chatMore(r)
 	})
+}
+
+// chatted notes that a chat has what was said in a life up to a position.
+func (d *daemon) chatted(r *run, life int, seq int64) {
+	d.fact(r, dispatch.Entry{Kind: dispatch.Chatted, Life: life, Seq: seq})
+	if r.talk.life == life {
+		r.talk.forget(seq)
+	}
 }
 
 // chatMore sees to what has come while a chat was being written.
@@ -106,36 +105,47 @@ func (d *daemon) chatMore(r *run) {
 var errChatGone = errors.New("the chat is not there any more")
 
 func (d *daemon) chatFailed(r *run, at string, err error) {
-	if !errors.Is(err, errChatGone) {
-		d.say("%s: %v", at, err)
-		r.fault = err.Error()
+	if errors.Is(err, errChatGone) {
+		if r.chatMiss++; r.chatMiss > enough {
+			d.chatLost(r, at)
+			return
+		}
 		r.chatDue = time.Now().Add(pause)
 		return
 	}
-	if r.chatGone++; r.chatGone <= 3 {
-		r.chatDue = time.Now().Add(pause)
-		return
+	if r.chatFault.failed(time.Now(), err) {
+		d.say("%s", named(at, err))
 	}
-	d.log(r, dispatch.Entry{Kind: dispatch.Said, Reason: at + ": " + err.Error() + "; the rest is in `deckhand log`"})
-	d.log(r, dispatch.Entry{Kind: dispatch.Chatted, Life: r.ChatLife, Seq: r.ChatSeq})
-	r.talk.forget(r.ChatSeq)
-	r.chatGone = 0
+	r.chatDue, r.chatFault.again = r.chatFault.again, time.Time{}
+}
+
+// chatLost gives a chat up that was deleted: what it was to have is in the capture.
+func (d *daemon) chatLost(r *run, at string) {
+	r.chatMiss, r.chatGone = 0, true
+	d.said(r, 0, at+": "+errChatGone.Error()+"; the rest is in `deckhand log`")
+	if r.ChatOpen {
+		d.fact(r, dispatch.Entry{Kind: dispatch.Chatted, Life: r.ChatLife, Seq: r.ChatSeq})
+	}
+	r.talk.forget(r.talk.seen)
 }
 
 // chatDone reports whether the chat has all of the life before; if not, it is
-// written, and the next one starts after it.
+// written, and the next one starts after it. One that cannot be written does
+// not keep an agent waiting.
 func (d *daemon) chatDone(r *run) bool {
-	if r.talk == nil {
+	if r.talk == nil || r.chatFault.tries >= enough || r.chatGone {
 		return true
 	}
-	if items, _, _ := d.unwritten(r); len(items) > 0 && !r.chatBusy {
+	if items, _, _ := d.unwritten(r); len(items) > 0 && !r.chatBusy && r.chatDue.IsZero() {
 		d.writeChat(r)
 	}
-	return !r.chatBusy
+	return !r.chatBusy && r.chatDue.IsZero()
 }
 
 // unwritten are the items that the chat lacks and the position they reach to.
-// again: they were announced before a kill and may be there.
+// again: they were announced before a kill and may be there. They are all there
+// are when they reach to where they did then: the last of them may not be whole
+// before.
 func (d *daemon) unwritten(r *run) (items []chats.Item, seq int64, again bool) {
 	from, to := int64(-1), int64(-1)
 	if r.ChatLife == r.Life {
@@ -147,9 +157,6 @@ func (d *daemon) unwritten(r *run) (items []chats.Item, seq int64, again bool) {
 	items, seq = r.talk.after(max(from, 0), to)
 	if from < 0 && r.prompt != "" {
 		items = append([]chats.Item{{Role: chats.You, Kind: chats.Text, Text: r.prompt}}, items...)
-	}
-	if again {
-		seq = r.ChatSeq
 	}
 	return items, seq, again
 }

@@ -1,16 +1,10 @@
 package daemon
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"strconv"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,79 +13,98 @@ import (
 	"deckhand/internal/control"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
+// reply gives the answer to a command; it is called once.
+type reply func(control.Result, error)
 
-// receipt is the first result of a client's command; the same id again gets it.
-type receipt struct {
-	ID     string         `json:"id"`
-	Result control.Result `json:"result"`
+func refused(code int, hint, format string, args ...any) error {
+	return &control.Error{Text: fmt.Sprintf(format, args...), Hint: hint, Code: code}
 }
 
 // command carries out what a client wants. It counts once: its receipt is on
-// the disk before it is answered, and whatever it starts is in a run's log.
-func (d *daemon) command(c control.Command) (control.Result, error) {
+// the disk before it is answered, and whatever it starts is in a run's log. The
+// same id while it is under way waits for the same answer.
+func (d *daemon) command(c control.Command, answer reply) {
 	if c.ID == "" {
-		return control.Result{}, &control.Error{Text: "a command needs an id", Code: control.CodeUsage}
+		answer(control.Result{}, refused(control.CodeUsage, "", "a command needs an id"))
+		return
 	}
 	if !d.ready {
-		return control.Result{}, &control.Error{Text: "the first scan is not done", Hint: "try again in a moment", Code: control.CodeError}
+		answer(control.Result{}, refused(control.CodeError, "try again in a moment", "the first scan is not done"))
+		return
 	}
-	if old, ok := d.receipt(c.ID); ok {
-		return old, nil
+	if old, ok := d.f.receipts.byID[c.ID]; ok && !old.Begun {
+		answer(old.Result, nil)
+		return
 	}
-	res, err := d.do(c)
-	if err != nil {
-		return res, err
+	waiting, under := d.pending[c.ID]
+	d.pending[c.ID] = append(waiting, answer)
+	if under {
+		return
 	}
-	res.OK = true
-	d.dirty = true
-	return res, d.keepReceipt(receipt{c.ID, res})
+	d.do(c, func(res control.Result, err error) {
+		if err == nil {
+			res.OK = true
+			err = d.f.keepReceipt(receipt{ID: c.ID, Result: res})
+		}
+		all := d.pending[c.ID]
+		delete(d.pending, c.ID)
+		d.dirty = true
+		for _, fn := range all {
+			fn(res, err)
+		}
+	})
 }
 
-func (d *daemon) do(c control.Command) (control.Result, error) {
+func (d *daemon) do(c control.Command, done reply) {
 	switch c.Name {
 	case "run":
-		return d.doRun(c)
+		done(d.doRun(c))
 	case "stop":
-		return d.doStop(c)
+		done(d.doStop(c))
 	case "stop_all":
-		return d.doStopAll()
+		done(d.doStopAll())
 	case "retry":
-		return d.doRetry(c)
+		done(d.doRetry(c))
 	case "add":
-		return d.doAdd(c)
+		d.doAdd(c, done)
 	case "lanes_add":
-		return d.doLanes(c)
+		d.doLanes(c, done)
 	case "grant":
-		return d.doGrant(c)
+		d.doGrant(c, done)
 	case "probe":
 		d.probe()
-		return control.Result{Text: "the agents are looked at"}, nil
+		done(control.Result{Text: "the agents are looked at"}, nil)
+	default:
+		done(control.Result{}, refused(control.CodeUsage, "", "no command is called %q", c.Name))
 	}
-	return control.Result{}, &control.Error{Text: fmt.Sprintf("no command is called %q", c.Name), Code: control.CodeUsage}
 }
 
-func (d *daemon) doRun(c control.Command) (control.Result, error) {
+func (d *daemon) doRun(c control.Command) (res control.Result, err error) {
 	s, fault := d.card(c.Card)
 	if fault != nil {
-		return control.Result{}, fault
+		return res, fault
 	}
 	if s.card.Status != nil {
-		return control.Result{}, &control.Error{Text: s.String() + " has run already", Hint: "deckhand retry " + s.card.Status.Run, Code: control.CodeConflict}
+		return res, refused(control.CodeConflict, "deckhand retry "+s.card.Status.Run, "%s has run already", s)
 	}
 	id := dispatch.CardID{Board: s.path, Key: s.card.Key}
+	was := d.forced[id]
 	d.forced[id] = true
-	w := d.world(time.Now())
-	v, ok := dispatch.Judge(w, s.path, s.card.Line)
-	if held := v.Held(); !ok || len(held) > 0 {
-		delete(d.forced, id)
-		if len(held) == 0 {
-			held = []dispatch.Reason{{Text: "the card is gone"}}
-		}
-		return control.Result{}, &control.Error{Text: where(s.path, s.card.Line, 0) + ": " + held[0].Text, Hint: held[0].Hint, Code: control.CodeConflict}
+	v, ok := dispatch.Judge(d.view(time.Now()), s.path, s.card.Line)
+	held := v.Held()
+	if !ok {
+		held = []dispatch.Reason{{Text: "the card is gone"}}
 	}
-	if err := d.f.forget(id); err != nil {
-		return control.Result{}, err
+	if len(held) > 0 {
+		err = refused(control.CodeConflict, held[0].Hint, "%s: %s", where(s.path, s.card.Line, 0), held[0].Text)
+	} else {
+		err = d.f.force(id, true)
+	}
+	if err != nil {
+		if !was {
+			delete(d.forced, id)
+		}
+		return res, err
 	}
 	text := "starts now"
 	if !v.Start() {
@@ -100,102 +113,173 @@ func (d *daemon) doRun(c control.Command) (control.Result, error) {
 	return control.Result{Text: s.card.Title + " " + text}, nil
 }
 
-func (d *daemon) doStop(c control.Command) (control.Result, error) {
+// asks reports whether a card that a person asked for is still there to start.
+func (d *daemon) asks(id dispatch.CardID) bool {
+	s := d.boards[id.Board]
+	if s == nil || s.gone != "" {
+		return true // not known
+	}
+	for lane, c := range s.board.All() {
+		if c.Key == id.Key && c.Open() && lane.Role == board.Ready && c.Status == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *daemon) doStop(c control.Command) (res control.Result, err error) {
 	r, fault := d.run(c.Run)
 	if fault != nil {
-		return control.Result{}, fault
+		return res, fault
 	}
-	if !r.Live() {
-		return control.Result{}, &control.Error{Text: fmt.Sprintf("run %s is over: %s", r.ID, r.Outcome), Code: control.CodeConflict}
+	if !r.Open() {
+		return res, refused(control.CodeConflict, "", "run %s is over: %s", r.ID, r.Outcome)
 	}
-	d.stop(r, "command", cmp.Or(c.Text, "by command"))
+	if !d.stop(r, "command", cmp.Or(c.Text, "by command")) && r.Phase != dispatch.PhaseStopping {
+		return res, unwritable()
+	}
 	return control.Result{Text: "stopping " + r.Card.Title, Run: r.ID}, nil
+}
+
+// unwritable refuses a command that cannot be written down.
+func unwritable() error {
+	return refused(control.CodeError, "deckhand doctor", "the run's log cannot be written")
 }
 
 func (d *daemon) doStopAll() (control.Result, error) {
 	n := 0
 	for _, r := range d.sorted() {
-		if r.Open() {
-			d.stop(r, "command", "by command")
-			n++
+		if !r.Open() {
+			continue
 		}
+		if !d.stop(r, "command", "by command") && r.Phase != dispatch.PhaseStopping {
+			return control.Result{}, unwritable()
+		}
+		n++
 	}
 	return control.Result{Text: "stopping " + plural(n, "run", "runs")}, nil
 }
 
-func (d *daemon) doRetry(c control.Command) (control.Result, error) {
+func (d *daemon) doRetry(c control.Command) (res control.Result, err error) {
 	r, fault := d.run(c.Run)
 	if fault != nil {
-		return control.Result{}, fault
+		return res, fault
 	}
 	if r.Live() {
-		return control.Result{}, &control.Error{Text: fmt.Sprintf("run %s is not over", r.ID), Hint: "deckhand stop " + r.ID, Code: control.CodeConflict}
+		return res, refused(control.CodeConflict, "deckhand stop "+r.ID, "run %s is not over", r.ID)
 	}
-	path, _, card := d.find(r)
-	if card == nil {
-		return control.Result{}, &control.Error{Text: fmt.Sprintf("run %s: its card is on no board", r.ID), Code: control.CodeConflict}
+	s, ok := d.find(r)
+	if !ok {
+		return res, refused(control.CodeConflict, "", "run %s: its card is on no board", r.ID)
 	}
-	set := d.set()
+	if err := d.mayRetry(r); err != nil {
+		return res, err
+	}
+	added := board.Added(r.Lines, personLines(r, s.card))
+	if !d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "command", Lines: added}) {
+		return res, unwritable()
+	}
+	return control.Result{Text: s.String() + " goes on", Run: r.ID}, nil
+}
+
+// mayRetry says why a run cannot go on now: the grants, or another run in its folder.
+func (d *daemon) mayRetry(r *run) error {
+	set := d.view(time.Now()).Set
 	for _, why := range []dispatch.Reason{set.Held, set.Agents[r.Agent].Why, set.Projects[r.Project].Why} {
 		if why.Text != "" {
-			return control.Result{}, &control.Error{Text: why.Text, Hint: why.Hint, Code: control.CodeConflict}
+			return refused(control.CodeConflict, why.Hint, "%s", why.Text)
 		}
 	}
+	if set.Projects[r.Project].Folder != r.Folder || !set.Agents[r.Agent].Ready {
+		return refused(control.CodeConflict, "", "@%s and project %s are not what they were when it ran", r.Agent, r.Project)
+	}
+	live := 0
 	for _, o := range d.sorted() {
-		if o != r && o.Live() && o.Folder == r.Folder {
-			return control.Result{}, &control.Error{Text: fmt.Sprintf("%q is %s in that folder", o.Card.Title, o.Status()), Hint: "deckhand stop " + o.ID, Code: control.CodeConflict}
+		if o == r || !o.Live() {
+			continue
+		}
+		if live++; inside(o.Folder, r.Folder) || inside(r.Folder, o.Folder) {
+			return refused(control.CodeConflict, "deckhand stop "+o.ID, "%q is %s in that folder", o.Card.Title, o.Status())
 		}
 	}
-	now := append(append([]string{}, card.Lines...), board.Added(r.Wrote, card.Status.Lines)...)
-	if !d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "command", Lines: board.Added(r.Lines, now)}) {
-		return control.Result{}, &control.Error{Text: "its log cannot be written", Hint: "deckhand doctor", Code: control.CodeError}
+	if n := set.MaxRunning; n > 0 && live >= n {
+		return refused(control.CodeConflict, "deckhand status", "%s at work: max_running is %d", plural(live, "agent is", "agents are"), n)
 	}
-	return control.Result{Text: where(path, card.Line, 0) + ": " + card.Title + " goes on", Run: r.ID}, nil
-}
-
-func (d *daemon) doAdd(c control.Command) (control.Result, error) {
-	path, fault := d.boardFor(c.Board)
-	if fault != nil {
-		return control.Result{}, fault
-	}
-	if strings.ContainsAny(c.Text, "\r\n\x00") || strings.TrimSpace(c.Text) == "" {
-		return control.Result{}, &control.Error{Text: "a card is one line of text", Code: control.CodeUsage}
-	}
-	return control.Result{Text: path + ": " + c.Text}, d.edit(path, func(b *board.Board) ([]byte, error) { return b.AddCard(c.Text) })
-}
-
-func (d *daemon) doLanes(c control.Command) (control.Result, error) {
-	path, fault := d.boardFor(c.Board)
-	if fault != nil {
-		return control.Result{}, fault
-	}
-	missing := d.boards[path].board.Missing()
-	if len(missing) == 0 {
-		return control.Result{Text: path + " has a working and a review lane"}, nil
-	}
-	return control.Result{Text: path + ": lanes added"}, d.edit(path, func(b *board.Board) ([]byte, error) { return b.AddLanes() })
-}
-
-// editTime bounds how long the loop waits for a board that somebody else holds.
-const editTime = 3 * time.Second
-
-// edit changes a board for a command and waits: the answer says that it is
-// written. The loop waits with it, so it is for commands of people only.
-func (d *daemon) edit(path string, change func(*board.Board) ([]byte, error)) error {
-	read := d.reader(path)
-	ctx, cancel := context.WithTimeout(d.ctx, editTime)
-	defer cancel()
-	res, err := d.store.UpdateNow(ctx, path, func(cur []byte) ([]byte, error) {
-		if cur == nil {
-			return nil, fs.ErrNotExist
-		}
-		return change(read(cur))
-	})
-	if err != nil {
-		return &control.Error{Text: path + ": " + err.Error(), Code: control.CodeConflict}
-	}
-	d.wrote(path, shown{bytes: res.Bytes, hash: res.Hash})
 	return nil
+}
+
+// inside reports whether a folder is another, or lies in it.
+func inside(dir, outer string) bool {
+	rel, err := filepath.Rel(outer, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// doAdd adds a card. A daemon that was killed in it may or may not have done
+// so: asked again, it looks whether the card is there.
+func (d *daemon) doAdd(c control.Command, done reply) {
+	path, fault := d.boardFor(c.Board)
+	switch {
+	case fault != nil:
+		done(control.Result{}, fault)
+		return
+	case strings.ContainsAny(c.Text, "\r\n\x00") || strings.TrimSpace(c.Text) == "":
+		done(control.Result{}, refused(control.CodeUsage, "", "a card is one line of text"))
+		return
+	}
+	again := d.f.receipts.byID[c.ID].Begun
+	if err := d.f.keepReceipt(receipt{ID: c.ID, Begun: true}); err != nil {
+		done(control.Result{}, err)
+		return
+	}
+	d.edit(path, control.Result{Text: path + ": " + c.Text}, done, func(b *board.Board) ([]byte, error) {
+		if again && holds(b, c.Text) {
+			return b.Src, nil
+		}
+		return b.AddCard(c.Text)
+	})
+}
+
+// holds reports whether an open card of a ready lane reads so.
+func holds(b *board.Board, text string) bool {
+	for lane, c := range b.All() {
+		if lane.Role == board.Ready && c.Open() && strings.TrimSpace(c.First) == strings.TrimSpace(text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *daemon) doLanes(c control.Command, done reply) {
+	path, fault := d.boardFor(c.Board)
+	if fault != nil {
+		done(control.Result{}, fault)
+		return
+	}
+	if len(d.boards[path].board.Missing()) == 0 {
+		done(control.Result{Text: path + " has a working and a review lane"}, nil)
+		return
+	}
+	d.edit(path, control.Result{Text: path + ": lanes added"}, done, (*board.Board).AddLanes)
+}
+
+// edit changes a board for a command, which is answered when it is written. A
+// person waits for it, so it does not wait for a quiet moment.
+func (d *daemon) edit(path string, res control.Result, done reply, op func(*board.Board) ([]byte, error)) {
+	d.writeBoard(path, d.store.UpdateNow, d.bytewise(path, op), func(err error) {
+		if err != nil {
+			done(control.Result{}, refused(control.CodeConflict, "", "%s", named(path, err)))
+			return
+		}
+		done(res, nil)
+	})
+}
+
+// named is an error that names its file once.
+func named(path string, err error) string {
+	if text := err.Error(); strings.HasPrefix(text, path+":") {
+		return text
+	}
+	return path + ": " + err.Error()
 }
 
 // boardFor is the board that is meant: by path, by name, or the only one.
@@ -217,65 +301,21 @@ func (m *model) boardFor(name string) (string, *control.Error) {
 	return "", &control.Error{Text: "several boards: name one", Hint: "--board BOARD", Code: control.CodeUsage, Matches: found}
 }
 
-func (d *daemon) doGrant(c control.Command) (control.Result, error) {
-	d.reload()
+// doGrant takes over what a command has just changed in config.yaml. It is
+// answered when all that this means is known.
+func (d *daemon) doGrant(c control.Command, done reply) {
 	words := strings.Fields(c.Text)
-	has := func(w string) bool {
-		for _, word := range words {
-			if word == w {
-				return true
+	d.reload(func() {
+		granted := func(err error) {
+			if err == nil {
+				d.regrant(slices.Contains(words, "start"))
 			}
+			done(control.Result{Text: "the daemon knows"}, err)
 		}
-		return false
-	}
-	if d.trusted() {
-		if err := d.takeFolder(d.ctx, d.store, has("here")); err != nil {
-			return control.Result{}, err
+		if !d.trusted() {
+			granted(nil)
+			return
 		}
-	}
-	d.regrant(has("start"))
-	return control.Result{Text: "the daemon knows"}, nil
-}
-
-func (d *daemon) receipt(id string) (control.Result, bool) {
-	data, err := os.ReadFile(d.f.path("receipts.jsonl"))
-	if err != nil {
-		return control.Result{}, false // none yet, or unreadable: then keepReceipt fails too
-	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r receipt
-		if json.Unmarshal(lines.Bytes(), &r) == nil && r.ID == id {
-			return r.Result, true
-		}
-	}
-	return control.Result{}, false
-}
-
-// receiptsMax bounds receipts.jsonl (bytes); at a start only the newest half of
-// a longer one is kept. A client asks again within seconds, not within months.
-const receiptsMax = 1 << 20
-
-func (f *folder) trimReceipts() error {
-	path := f.path("receipts.jsonl")
-	data, err := readOptional(path)
-	if err != nil || len(data) <= receiptsMax {
-		return err
-	}
-	data = data[len(data)-receiptsMax/2:]
-	return writeFile(path, data[bytes.IndexByte(data, '\n')+1:])
-}
-
-func (d *daemon) keepReceipt(r receipt) error {
-	line, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(d.f.path("receipts.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Sync(), f.Close())
+		d.takeFolder(slices.Contains(words, "here"), granted)
+	})
 }

@@ -1,16 +1,15 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"deckhand/harness"
 	"deckhand/harness/pi"
@@ -30,32 +29,67 @@ func drivers() map[string]harness.Driver {
 	return out
 }
 
-// configure reads both files. One that is bad does not count: the last good
-// one, at a start the defaults, stays in force, and its problems are kept.
+// loaded is what both files of the configuration say.
+type loaded struct {
+	err      error // one could not be read
+	settings config.Settings
+	bad      bool // deckhand.yaml has errors
+	machine  config.Machine
+	badToo   bool // config.yaml has
+	problems []config.Problem
+	ground   ground
+}
+
+// loader reads the configuration; it may be called outside the loop.
+func (m *model) loader() func() loaded {
+	dir, path, last, drivers := m.f.dir, m.o.Config, m.machine, slices.Sorted(maps.Keys(m.drivers))
+	return func() loaded {
+		settings, err := readOptional(filepath.Join(dir, settingsName))
+		if err != nil {
+			return loaded{err: err}
+		}
+		machine, err := readOptional(path)
+		if err != nil {
+			return loaded{err: err}
+		}
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return loaded{err: err}
+		}
+		var l loaded
+		var more []config.Problem
+		l.settings, l.problems = config.LoadSettings(settings, settingsName)
+		l.bad = config.Bad(l.problems)
+		l.machine, more = config.LoadMachine(machine, path, home, drivers)
+		if l.badToo = config.Bad(more); l.badToo {
+			l.machine = last
+		}
+		l.problems = append(l.problems, more...)
+		l.ground = lookGround(l.machine, dir)
+		return l
+	}
+}
+
+// configure reads both files.
 func (m *model) configure() error {
-	settings, err := readOptional(filepath.Join(m.f.dir, settingsName))
-	if err != nil {
-		return err
+	l := m.loader()()
+	m.configured(l)
+	return l.err
+}
+
+// configured takes over a configuration. A file that is bad does not count: the
+// last good one, at a start the defaults, stays in force, and its problems are
+// kept.
+func (m *model) configured(l loaded) {
+	if l.err != nil {
+		return
 	}
-	machine, err := readOptional(m.o.Config)
-	if err != nil {
-		return err
+	if !l.bad {
+		m.settings = l.settings
+		ignore := globs(l.settings.Ignore)
+		m.ignore.Store(&ignore)
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return err
-	}
-	s, problems := config.LoadSettings(settings, settingsName)
-	if !config.Bad(problems) {
-		m.settings = s
-	}
-	c, more := config.LoadMachine(machine, m.o.Config, home, slices.Sorted(maps.Keys(m.drivers)))
-	m.badMachine = config.Bad(more)
-	if !m.badMachine {
-		m.machine = c
-	}
-	m.problems = append(problems, more...)
-	return nil
+	m.machine, m.badMachine, m.problems, m.ground = l.machine, l.badToo, l.problems, l.ground
 }
 
 func readOptional(path string) ([]byte, error) {
@@ -66,11 +100,11 @@ func readOptional(path string) ([]byte, error) {
 	return data, err
 }
 
-// watchConfig reloads when config.yaml changes. Its folder may not be there yet.
+// watchConfig reloads when config.yaml changes. Its folder may not be there
+// yet: then it is watched when a command has made it.
 func (d *daemon) watchConfig() {
 	dir, name := filepath.Split(d.o.Config)
-	if !isDir(dir) {
-		d.say("no %s: `deckhand project add` and `deckhand trust` write it; it is read at the next start or command", d.o.Config)
+	if d.config || !isDir(dir) {
 		return
 	}
 	w, err := watcher.New(filepath.Clean(dir), watcher.Options{
@@ -81,108 +115,130 @@ func (d *daemon) watchConfig() {
 		d.say("%s: %v", d.o.Config, err)
 		return
 	}
+	d.config = true
 	d.wg.Go(func() {
 		if err := w.Run(d.ctx); err != nil && d.ctx.Err() == nil {
-			d.post(func() { d.say("%s: %v", d.o.Config, err) })
+			d.say("%s: %v", d.o.Config, err)
 		}
 	})
 	d.wg.Go(func() {
 		for range w.Batches() { // the first too: it can have changed before the watch stood
-			d.post(d.reload)
+			d.post(func() { d.reload(nil) })
 		}
 	})
 }
 
-// reload takes over a changed configuration.
-func (d *daemon) reload() {
-	before := fmt.Sprint(d.problems)
-	lanes, ignore := fmt.Sprint(d.options(), d.settings.Boards, d.machine.Projects), fmt.Sprint(d.settings.Ignore)
-	agents := fmt.Sprint(d.machine.Agents, d.machine.Path, d.machine.EnvFile)
-	if err := d.configure(); err != nil {
-		d.say("configuration: %v", err)
-		return
-	}
-	if now := fmt.Sprint(d.problems); now != before {
+// reload takes over a changed configuration; then runs when it is in force and
+// everything it means is known.
+func (d *daemon) reload(then func()) {
+	load := d.loader()
+	d.watchConfig()
+	d.queues.add("config", func() any { return load() }, func(v any) {
+		l := v.(loaded)
+		if l.err != nil {
+			d.say("configuration: %v", l.err)
+		} else {
+			d.takeOver(l)
+		}
+		d.afterReading(then)
+	})
+}
+
+// takeOver makes a configuration the one in force, with all that follows.
+func (d *daemon) takeOver(l loaded) {
+	was, wasMachine, opts, problems := d.settings, d.machine, d.options(), d.problems
+	d.configured(l)
+	if !reflect.DeepEqual(d.problems, problems) {
 		for _, p := range d.problems {
 			d.say("%s", p)
 		}
 	}
-	if err := d.f.output(d.settings.Output); err != nil {
-		d.say("%v", err)
+	if d.settings.Output != was.Output {
+		d.newOutput()
 	}
-	if fmt.Sprint(d.machine.Agents, d.machine.Path, d.machine.EnvFile) != agents {
+	if !reflect.DeepEqual(d.machine.Agents, wasMachine.Agents) || !slices.Equal(d.machine.Path, wasMachine.Path) || d.machine.EnvFile != wasMachine.EnvFile {
 		d.agents = map[string]harness.Probe{}
 		d.probe()
 	}
-	reread := fmt.Sprint(d.options(), d.settings.Boards, d.machine.Projects) != lanes
-	if fmt.Sprint(d.settings.Ignore) != ignore {
-		d.say("ignore: counts from the next start")
+	ignored := !slices.Equal(d.settings.Ignore, was.Ignore)
+	if ignored && d.watch != nil {
+		d.watch.Rescan()
 	}
-	switch {
-	case !d.ready:
-	case reread:
-		d.rereadAll()
-	default:
-		d.regrant(false)
+	if ignored || !reflect.DeepEqual(d.options(), opts) || !slices.Equal(d.settings.Boards, was.Boards) || !reflect.DeepEqual(boardsOf(d.machine), boardsOf(wasMachine)) {
+		d.rereadAll(nil)
 	}
 	d.dirty = true
+}
+
+// boardsOf are the boards that the projects name.
+func boardsOf(c config.Machine) map[string][]string {
+	out := map[string][]string{}
+	for name, p := range c.Projects {
+		out[name] = p.Boards
+	}
+	return out
+}
+
+// newOutput begins to write to another folder. Who may run the work folder
+// stays as it was.
+func (d *daemon) newOutput() {
+	if err := d.f.output(d.settings.Output); err != nil {
+		d.say("%v", err)
+	}
+	d.page.shape = ""
+	if d.mine.here {
+		d.takeFolder(true, nil)
+		return
+	}
+	d.lookMachine()
 }
 
 // rereadAll looks at every note again: what counts as a board, a lane or a
 // mention has changed. Nothing is decided before it is done, so that a card is
 // not started by a grant that would have found it there already.
-func (d *daemon) rereadAll() {
-	for _, s := range d.boards {
-		s.hash = ""
-	}
+func (d *daemon) rereadAll(then func()) {
 	d.rereading++
 	dir, skip := d.f.dir, d.skip()
-	d.wg.Go(func() {
+	d.queues.add("list", func() any {
 		paths, _, err := list(dir, skip)
-		d.look(watcher.Batch{Paths: paths}, func() {
-			if err != nil {
-				d.say("%s: %v", dir, err)
-			}
+		return listed{paths, err}
+	}, func(v any) {
+		l := v.(listed)
+		if l.err != nil {
+			d.say("%s: %v", dir, l.err)
+		}
+		for path := range d.boards { // those that are left out now, too
+			l.paths = append(l.paths, path)
+		}
+		slices.Sort(l.paths)
+		d.look(watcher.Batch{Paths: slices.Compact(l.paths)}, func() {
 			d.rereading--
-			d.regrant(false)
+			d.dirty = true
+			d.afterReading(then)
 		})
 	})
 }
 
-// probe looks at the agents' programs, outside the loop.
-func (d *daemon) probe() {
-	d.probed = time.Now()
-	for name := range d.machine.Agents {
-		a, driver, err := d.harnessAgent(name)
-		if err != nil {
-			d.agents[name] = harness.Probe{State: "unavailable", Reason: err.Error(), Tried: a.Tried}
-			continue
-		}
-		d.queues.add("probe:"+name, func() any {
-			ctx, cancel := context.WithTimeout(d.ctx, probeTime)
-			defer cancel()
-			return driver.Probe(ctx, a.Agent)
-		}, func(v any) {
-			p := v.(harness.Probe)
-			if old, known := d.agents[name]; !known || old.State != p.State || old.Reason != p.Reason {
-				d.dirty = true
-			}
-			d.agents[name] = p
-		})
-	}
+type listed struct {
+	paths []string
+	err   error
 }
 
-// probeTime bounds one look at an agent's program.
-const probeTime = 10 * time.Second
-
-// unprobed reports whether an agent has not been looked at yet.
-func (d *daemon) unprobed() bool {
-	for name := range d.machine.Agents {
-		if _, ok := d.agents[name]; !ok {
-			return true
-		}
+// afterReading does what has to wait until the boards are what the configuration
+// says; at once, when they are.
+func (d *daemon) afterReading(then func()) {
+	if then != nil {
+		d.afterwards = append(d.afterwards, then)
 	}
-	return false
+	if !d.ready || d.rereading > 0 {
+		return
+	}
+	all := d.afterwards
+	d.afterwards = nil
+	d.regrant(false)
+	for _, fn := range all {
+		fn()
+	}
 }
 
 // found is an agent as its driver sees it, and where its program was looked for.

@@ -5,7 +5,9 @@
 // it as a function on its inbox: batches of the watcher, events of agents,
 // commands of clients, results of effects. After each it asks
 // dispatch.Reconcile what follows, logs it, and starts the effects, which run
-// outside, in order for each board and each run (queues).
+// outside, in order for each board and each run (queues). The loop itself
+// touches the state folder, which is the program's own memory, and no file of
+// the work folder: that may lie on a disk that does not answer.
 //
 // Not for: what is decided (dispatch), what bytes mean (board, chats, journal,
 // inbox), how a file is written (internal/store), how an agent is spoken to
@@ -62,24 +64,43 @@ type Outcome struct {
 // All fields are the loop's, but for those that say otherwise.
 type daemon struct {
 	*model
-	ctx       context.Context
-	end       context.CancelFunc
-	inbox     chan func()  // any goroutine may send
-	store     *store.Store // safe for any goroutine
-	watch     *watcher.Watcher
-	queues    *queues
-	ids       ids
-	clients   clients
-	record    recorder
-	page      needsState
-	ready     bool // the first scan is done and open runs are taken up
-	rereading int  // all notes are being looked at again: nothing is decided before
-	dirty     bool // look again
-	wake      time.Time
-	stalled   time.Time // a log could not be written: nothing new is done before
-	probed    time.Time
-	busyLook  map[string]bool // paths that were being written when they were looked at
-	wg        sync.WaitGroup  // goroutines that are joined at the end
+	ctx     context.Context
+	end     context.CancelFunc
+	failure error          // why it ends, when that is no person's will
+	inbox   chan func()    // any goroutine may send
+	store   *store.Store   // safe for any goroutine
+	wg      sync.WaitGroup // goroutines that are joined at the end
+	saying  sync.Mutex     // guards o.Log
+
+	// Seeing.
+	watch      *watcher.Watcher
+	config     bool                 // config.yaml is watched
+	again      map[string]time.Time // files that are looked at again, and when
+	looks      map[string]int       // how often one was being written when it was looked at
+	rereading  int                  // all notes are being looked at again: nothing is decided before
+	afterwards []func()             // what is to be done when they are
+	away       time.Time            // the work folder is gone; looked for again then
+	surveyed   time.Time            // when projects were looked at last
+	surveying  bool
+
+	// Deciding.
+	ids         ids
+	ready       bool // the first scan is done and open runs are taken up
+	dirty       bool // look again
+	acted       int  // actions of the last look that could be done
+	wake        time.Time
+	surveyAgain time.Time
+	stalled     trouble // the state cannot be written: nothing new is done before it can
+
+	// Acting.
+	queues  *queues
+	adding  map[string]bool // boards that are getting lanes
+	record  recorder
+	page    needsState
+	clients clients
+	pending map[string][]reply // commands under way, by the client's id
+	probed  time.Time
+	pruned  time.Time
 }
 
 // Run runs the daemon until ctx ends (or, with Once, until nothing is left to do).
@@ -111,13 +132,16 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 }
 
 func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
-	d := &daemon{model: newModel(o, f), inbox: make(chan func(), 64), busyLook: map[string]bool{}}
+	d := &daemon{
+		model: newModel(o, f), inbox: make(chan func(), 64), again: map[string]time.Time{}, looks: map[string]int{},
+		adding: map[string]bool{}, pending: map[string][]reply{}, record: newRecorder(f),
+	}
 	d.ctx, d.end = context.WithCancel(ctx)
 	d.queues = newQueues(d.post)
 	if err := d.configure(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.output(d.settings.Output), f.trimReceipts()); err != nil {
+	if err := errors.Join(f.output(d.settings.Output), f.openReceipts()); err != nil {
 		return nil, err
 	}
 	settle := d.settings.Settle
@@ -131,10 +155,15 @@ func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 	if err := d.load(); err != nil {
 		return nil, errors.Join(err, d.store.Close())
 	}
+	for _, text := range d.broken {
+		d.say("%s", text)
+	}
 	for _, r := range d.runs {
 		d.ids.seen(r.LastID)
 	}
-	d.record.open(d)
+	for _, id := range f.file.Forced {
+		d.forced[dispatch.CardID(id)] = true
+	}
 	return d, nil
 }
 
@@ -162,139 +191,6 @@ func (d *daemon) start() error {
 	return nil
 }
 
-// post gives the loop something to do. It waits for the loop, so that a flood
-// is held back where it comes from, and gives up when the daemon ends.
-func (d *daemon) post(fn func()) {
-	select {
-	case d.inbox <- fn:
-	case <-d.ctx.Done():
-	}
-}
-
-// loop is the one goroutine that owns the state.
-func (d *daemon) loop() error {
-	timer := time.NewTimer(time.Hour)
-	defer timer.Stop()
-	for {
-		if d.dirty && d.ready && d.rereading == 0 {
-			d.reconcile()
-		}
-		if d.o.Once && d.idle() {
-			return nil
-		}
-		timer.Reset(time.Until(d.nextWake()))
-		select {
-		case <-d.ctx.Done():
-			return nil
-		case fn := <-d.inbox:
-			fn()
-			d.drain()
-		case <-timer.C:
-			d.dirty = true
-			d.due(time.Now())
-		}
-	}
-}
-
-// drain handles what has come in meanwhile, so that one look serves a burst.
-func (d *daemon) drain() {
-	for range cap(d.inbox) {
-		select {
-		case fn := <-d.inbox:
-			fn()
-		default:
-			return
-		}
-	}
-}
-
-// rounds bounds how often one wake-up looks again after its own actions.
-const rounds = 16
-
-func (d *daemon) reconcile() {
-	d.dirty = false
-	now := time.Now()
-	if now.Before(d.stalled) {
-		return
-	}
-	for range rounds {
-		d.decision = dispatch.Reconcile(d.world(now))
-		d.mem = d.decision.Memory
-		if len(d.decision.Actions) == 0 {
-			break
-		}
-		for _, a := range d.decision.Actions {
-			d.act(a)
-		}
-	}
-	d.wake = d.decision.Wake
-	d.report(now)
-}
-
-// slowest is the longest the loop sleeps: probes of agents that are missing
-// and clocks that jump are looked at then.
-const slowest = 10 * time.Minute
-
-func (d *daemon) nextWake() time.Time {
-	at := time.Now().Add(slowest)
-	earlier := func(t time.Time) {
-		if !t.IsZero() && t.Before(at) {
-			at = t
-		}
-	}
-	earlier(d.wake)
-	earlier(d.stalled)
-	earlier(d.record.due)
-	earlier(d.page.again)
-	for _, r := range d.runs {
-		earlier(r.again)
-		earlier(r.chatDue)
-	}
-	return at
-}
-
-// due does what was put off until now.
-func (d *daemon) due(now time.Time) {
-	for id, r := range d.runs {
-		if !r.again.IsZero() && !now.Before(r.again) {
-			r.again = time.Time{}
-			delete(d.busy, id)
-		}
-		if !r.chatDue.IsZero() && !now.Before(r.chatDue) {
-			d.writeChat(r)
-		}
-	}
-	if !d.record.due.IsZero() && !now.Before(d.record.due) {
-		d.record.write(d)
-	}
-	if !now.Before(d.page.again) {
-		d.page.again = time.Time{}
-	}
-	if now.Sub(d.probed) >= slowest {
-		d.probe()
-	}
-	if !d.stalled.IsZero() && !now.Before(d.stalled) {
-		d.stalled = time.Time{}
-	}
-}
-
-// idle reports whether nothing runs and nothing can start.
-func (d *daemon) idle() bool {
-	if !d.ready || d.rereading > 0 || d.dirty || !d.queues.idle() || d.unprobed() || len(d.decision.Actions) > 0 || !d.stalled.IsZero() {
-		return false
-	}
-	if !d.record.due.IsZero() { // nothing else is left: what waits is written now
-		d.record.write(d)
-		return false
-	}
-	for _, r := range d.runs {
-		if r.Live() && r.Phase != dispatch.PhaseWaiting || !r.again.IsZero() || !r.chatDue.IsZero() {
-			return false
-		}
-	}
-	return true
-}
-
 func (d *daemon) outcome() Outcome {
 	var o Outcome
 	for _, r := range d.runs {
@@ -313,18 +209,39 @@ func (d *daemon) outcome() Outcome {
 	return o
 }
 
+// patience is how long effects under way are waited for at the end. One that
+// hangs on a dead disk is left: whatever it was doing, the next start finishes.
+const patience = 10 * time.Second
+
 func (d *daemon) close() {
 	d.end()
-	d.queues.wg.Wait()
-	d.wg.Wait()
-	if err := d.store.Close(); err != nil {
-		d.say("store: %v", err)
+	joined := make(chan struct{})
+	go func() {
+		d.queues.wg.Wait()
+		d.wg.Wait()
+		close(joined)
+	}()
+	select {
+	case <-joined:
+		if err := d.store.Close(); err != nil {
+			d.say("store: %v", err)
+		}
+	case <-time.After(patience):
+		d.say("the disk does not answer: ended without waiting for it any longer")
 	}
 	os.Remove(d.f.path("daemon.json")) // a stale one does no harm
 }
 
-// say writes one line for the person who watches the daemon.
+// fail ends the daemon for a reason of its own.
+func (d *daemon) fail(err error) {
+	d.failure = err
+	d.end()
+}
+
+// say writes one line for the person who watches the daemon. Any goroutine may.
 func (d *daemon) say(format string, args ...any) {
+	d.saying.Lock()
+	defer d.saying.Unlock()
 	fmt.Fprintf(d.o.Log, "%s %s\n", time.Now().Format("15:04:05"), fmt.Sprintf(format, args...))
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"deckhand/harness"
 	"deckhand/internal/control"
 	"deckhand/internal/store"
 )
@@ -39,21 +38,6 @@ func Agents(ctx context.Context, o Options) ([]control.Agent, error) {
 	return out, nil
 }
 
-// probeNow looks at one agent's program and waits for the answer.
-func (m *model) probeNow(ctx context.Context, name string) harness.Probe {
-	a, driver, err := m.harnessAgent(name)
-	if err != nil {
-		return harness.Probe{State: "unavailable", Reason: err.Error(), Tried: a.Tried}
-	}
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
-	defer cancel()
-	p := driver.Probe(ctx, a.Agent)
-	if len(p.Tried) == 0 {
-		p.Tried = a.Tried
-	}
-	return p
-}
-
 // Doctor checks what deckhand needs, each with what to do about it.
 func Doctor(ctx context.Context, o Options) ([]control.Check, error) {
 	f, err := openFolder(o.Dir, o.State)
@@ -65,15 +49,15 @@ func Doctor(ctx context.Context, o Options) ([]control.Check, error) {
 		return nil, err
 	}
 	defer s.Close() // only read from
-	m.readMachine()
+	m.mine = readMachine(f.dir, m.settings.Output, o.State)
 	var out []control.Check
 	for _, check := range []func() control.Check{
-		m.checkConfig, m.checkTrust, m.checkSwap, checkWatches, checkGit, m.checkState, m.checkBoards,
+		m.checkConfig, m.checkTrust, m.checkSwap, checkWatches, checkGit, m.checkState, m.checkRuns, m.checkBoards,
 	} {
 		out = append(out, check())
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.machine.Projects)) {
-		p := m.project(m.machine.Projects[name])
+		p := m.ground.project(name)
 		out = append(out, control.Check{Name: "project " + name, OK: p.Why.Text == "", Text: textOr(p.Why.Text, tilde(p.Folder)), Hint: p.Why.Hint})
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.machine.Agents)) {
@@ -163,6 +147,20 @@ func (m *model) checkState() control.Check {
 		if free < 200e6 {
 			c.OK, c.Hint = false, "free some disk space"
 		}
+	}
+	return c
+}
+
+// checkRuns looks whether every run can be read.
+func (m *model) checkRuns() control.Check {
+	c := control.Check{Name: "runs", OK: true}
+	if err := m.load(); err != nil {
+		c.OK, c.Text = false, err.Error()
+		return c
+	}
+	c.Text = plural(len(m.runs), "run", "runs")
+	if len(m.broken) > 0 {
+		c.OK, c.Text, c.Hint = false, strings.Join(m.broken, "\n"), "move the folder out of "+tilde(m.f.path("runs"))
 	}
 	return c
 }

@@ -34,6 +34,8 @@ type folder struct {
 	state string // <state>/<key>
 	file  folderFile
 	lock  *os.File // flock on the work folder itself, while a daemon runs
+
+	receipts receipts // of a daemon
 }
 
 // folderFile is folder.json.
@@ -45,6 +47,13 @@ type folderFile struct {
 	Outputs []string `json:"outputs"` // every folder that ever was output:
 	Grants  []string `json:"grants"`
 	Before  []before `json:"before"`
+	Forced  []cardID `json:"forced,omitempty"` // cards a person asked for by command, until they have their run
+}
+
+// cardID is dispatch.CardID in folder.json.
+type cardID struct {
+	Board string `json:"board"`
+	Key   string `json:"key"`
 }
 
 // before is a card that was there when a grant came.
@@ -151,6 +160,8 @@ func (f *folder) take() error {
 
 func (f *folder) release() {
 	if f.lock != nil {
+		// Closing is not enough while a child that was just forked still has a copy.
+		unix.Flock(int(f.lock.Fd()), unix.LOCK_UN)
 		f.lock.Close()
 		f.lock = nil
 	}
@@ -231,11 +242,6 @@ func (f *folder) output(name string) error {
 	return f.save()
 }
 
-// isOutput reports whether a path lies below a folder that ever was output:.
-func (f *folder) isOutput(rel string) bool {
-	return slices.ContainsFunc(f.file.Outputs, func(o string) bool { return rel == o || strings.HasPrefix(rel, o+"/") })
-}
-
 func (f *folder) before() map[dispatch.CardID]dispatch.Was {
 	out := make(map[dispatch.CardID]dispatch.Was, len(f.file.Before))
 	for _, b := range f.file.Before {
@@ -277,11 +283,18 @@ func merge(old, add []before) []before {
 	return old
 }
 
-// forget takes the mark off a card: a person asked for it.
-func (f *folder) forget(id dispatch.CardID) error {
-	n := len(f.file.Before)
+// force notes that a person asked for a card by command, or that it has its run
+// now: then it is an ordinary one again. A mark from before is off by that.
+func (f *folder) force(id dispatch.CardID, on bool) error {
+	marked := len(f.file.Before)
 	f.file.Before = slices.DeleteFunc(f.file.Before, func(b before) bool { return b.Board == id.Board && b.Key == id.Key })
-	if len(f.file.Before) == n {
+	forced := slices.Contains(f.file.Forced, cardID(id))
+	switch {
+	case on && !forced:
+		f.file.Forced = append(f.file.Forced, cardID(id))
+	case !on && forced:
+		f.file.Forced = slices.DeleteFunc(f.file.Forced, func(c cardID) bool { return c == cardID(id) })
+	case len(f.file.Before) == marked:
 		return nil
 	}
 	return f.save()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 
@@ -20,8 +19,12 @@ type Grants struct {
 }
 
 // regrant compares what is granted with what was, and marks the cards that
-// were there before.
+// were there before. A configuration with errors takes nothing away: what it
+// grants is not known.
 func (d *daemon) regrant(start bool) {
+	if d.badMachine {
+		return
+	}
 	if err := d.f.grant(d.grants(), d.waiting(), start); err != nil {
 		d.say("%v", err)
 	}
@@ -46,9 +49,9 @@ func Grant(ctx context.Context, o Options, g Grants) error {
 	}
 	err = f.output(m.settings.Output)
 	if err == nil && m.trusted() {
-		err = m.takeFolder(ctx, s, g.Here)
+		_, err = takeMachine(ctx, s, f.dir, m.settings.Output, o.State, g.Here)
 	}
-	if err == nil {
+	if err == nil && !m.badMachine {
 		err = f.grant(m.grants(), m.waiting(), g.Start)
 	}
 	return errors.Join(err, s.Close())
@@ -67,8 +70,8 @@ func Open(ctx context.Context, o Options) (control.Reader, error) {
 	if err := m.load(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	m.readMachine()
-	for name := range m.machine.Agents {
+	m.mine = readMachine(f.dir, m.settings.Output, o.State)
+	for name := range m.mentioned() { // to look at a program takes time: only at those that matter
 		m.agents[name] = m.probeNow(ctx, name)
 	}
 	return &offline{m: m, s: s}, nil
@@ -108,33 +111,19 @@ func (m *model) outputs() {
 	}
 }
 
-// list walks a folder as the watcher does.
-func list(dir string, skip func(rel string, dir bool) bool) (notes, others []string, err error) {
-	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-				return nil
+// mentioned are the configured agents that an open card of any board names.
+func (m *model) mentioned() map[string]bool {
+	out := map[string]bool{}
+	for _, s := range m.boards {
+		for _, c := range s.board.All() {
+			for _, name := range c.Agents {
+				if _, ok := m.machine.Agents[name]; ok && c.Open() {
+					out[name] = true
+				}
 			}
-			return err
 		}
-		rel, err := filepath.Rel(dir, p)
-		if err != nil || rel == "." {
-			return err
-		}
-		rel = filepath.ToSlash(rel)
-		hidden := path.Base(rel)[0] == '.'
-		switch {
-		case e.IsDir() && (hidden || skip(rel, true)):
-			return filepath.SkipDir
-		case e.IsDir() || hidden || skip(rel, false):
-		case note(rel):
-			notes = append(notes, rel)
-		default:
-			others = append(others, rel)
-		}
-		return nil
-	})
-	return notes, others, err
+	}
+	return out
 }
 
 // Adopt takes over the state of a folder that was moved: the one whose folder

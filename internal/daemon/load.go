@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,8 @@ import (
 	"deckhand/harness"
 )
 
-// load reads the log of every run.
+// load reads the log of every run. A run folder that cannot be read is left
+// alone and named; it is no reason to keep the others waiting.
 func (m *model) load() error {
 	entries, err := os.ReadDir(m.f.path("runs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,38 +25,40 @@ func (m *model) load() error {
 		if !e.IsDir() {
 			continue
 		}
-		dir, err := harness.OpenDir(m.f.state, e.Name())
-		if err != nil {
-			return err
-		}
-		r, err := loadRun(dir)
-		if err != nil {
-			return fmt.Errorf("run %s: %w", e.Name(), err)
-		}
-		if r != nil {
+		r, err := loadRun(harness.Dir{Path: m.f.path("runs", e.Name())})
+		switch {
+		case err != nil:
+			m.broken = append(m.broken, fmt.Sprintf("run %s is left alone: %v", e.Name(), err))
+		case r != nil:
 			m.runs[r.ID] = r
 		}
 	}
 	return nil
 }
 
-// loadRun folds one log; nil when it holds no claim (a kill right after the
+// loadRun folds one log; nil when nothing is logged (a kill right after the
 // folder was made).
 func loadRun(dir harness.Dir) (*run, error) {
 	r := newRun(nil, dir)
+	lines := 0
 	err := eachEntry(dir, func(e dispatch.Entry) {
-		if r.Run == nil && e.Kind != dispatch.Claimed {
-			return
-		}
-		if r.Run == nil {
+		lines++
+		if r.Run == nil && e.Kind == dispatch.Claimed && e.Run == dir.Run() {
 			r.Run = &dispatch.Run{ID: e.Run}
 		}
-		r.apply(e)
+		if r.Run != nil {
+			r.apply(e)
+		}
 	})
-	if err != nil || r.Run == nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case r.Run != nil:
+		return r, nil
+	case lines > 0:
+		return nil, errors.New("its log does not begin with its claim")
 	}
-	return r, nil
+	return nil, nil
 }
 
 // eachEntry reads a run's log. A line that is no entry is left out: a later
@@ -78,7 +80,7 @@ func latest(r *run) (*harness.Life, dispatch.Life, error) {
 		return nil, dispatch.Life{}, err
 	}
 	l := lives[len(lives)-1]
-	state, err := l.State()
+	state, err := stateOf(l)
 	return &l, dispatch.Life{N: l.N, HasOut: state.HasOut, Held: state.Held, Exit: state.Exit != nil}, err
 }
 
@@ -87,7 +89,7 @@ func (d *daemon) recover() {
 	for _, r := range d.sorted() {
 		life, seen, err := latest(r)
 		if err != nil {
-			d.say("run %s: %v", r.ID, err)
+			d.unreadable(r, life, err)
 			continue
 		}
 		step := dispatch.Recover(r.Run, seen, d.onBoard(r))
@@ -102,111 +104,128 @@ func (d *daemon) takeUp(r *run, life *harness.Life, step dispatch.Step) {
 	switch step {
 	case dispatch.StepForget:
 		d.log(r, dispatch.Entry{Kind: dispatch.Released, Reason: "deckhand was ended before anything was done"})
-	case dispatch.StepAttach, dispatch.StepStop, dispatch.StepRead, dispatch.StepWait:
-		d.reattach(r, life)
-	case dispatch.StepInterrupt:
-		if life == nil {
-			d.log(r, dispatch.Entry{Kind: dispatch.Interrupted, Reason: "its capture is gone"})
-			return
-		}
-		// Following a life without keeper says so at once, and what it left
-		// behind is swept on the same way as always.
-		d.reattach(r, life)
+		return
+	case dispatch.StepNone, dispatch.StepStart:
+		return
+	}
+	if life == nil {
+		d.fact(r, dispatch.Entry{Kind: dispatch.Interrupted, Reason: "its capture is gone"})
+		return
+	}
+	// A life without keeper says so at once when it is followed, and what it
+	// left behind is swept on the same way as always.
+	if err := d.attach(r, life); err != nil {
+		d.unreadable(r, life, err)
 	}
 }
 
-// reattach follows a life that was started before.
-func (d *daemon) reattach(r *run, life *harness.Life) {
-	spec, err := life.Spec()
-	if err == nil {
-		var prompt []byte
-		if prompt, err = life.Prompt(); err == nil {
-			err = d.resume(r, life, spec, string(prompt))
+// unreadable is a run of which the files cannot be read. While its agent may be
+// at work it is left as it is, and looked at again; else it is over.
+func (d *daemon) unreadable(r *run, life *harness.Life, err error) {
+	if !r.Live() {
+		return
+	}
+	state := harness.LifeState{Held: !errors.Is(err, fs.ErrNotExist)}
+	if life != nil {
+		if seen, bad := stateOf(*life); bad == nil {
+			state = seen
 		}
 	}
-	if err != nil {
-		d.say("run %s: %v", r.ID, err)
-		d.log(r, dispatch.Entry{Kind: dispatch.Interrupted, Life: life.N, Reason: harness.OneSentence(err.Error())})
+	if state.Held {
+		d.lifeEnded(r, life, end{err: err})
+		return
 	}
+	d.say("run %s: %v", r.ID, err)
+	d.said(r, 0, harness.OneSentence(err.Error()))
+	if life == nil {
+		d.fact(r, dispatch.Entry{Kind: dispatch.Interrupted, Reason: "its capture is gone"})
+		return
+	}
+	d.lifeEnded(r, life, end{gone: true})
 }
 
-func (d *daemon) resume(r *run, life *harness.Life, spec harness.Spec, prompt string) error {
-	driver := d.drivers[spec.Driver]
-	if driver == nil {
-		return fmt.Errorf("driver %s is not known", spec.Driver)
+// stateOf looks at a life. Files that a power cut spoilt say as little as files
+// that are not there.
+func stateOf(l harness.Life) (harness.LifeState, error) {
+	state, err := l.State()
+	var syntax *json.SyntaxError
+	var shape *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax), errors.As(err, &shape):
+		state.Exit, err = nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return harness.LifeState{HasOut: true}, nil
 	}
-	agent := harness.Agent{Name: spec.Agent, Driver: spec.Driver, Command: spec.Argv}
-	session, rows, err := attach(driver, agent, spec, prompt)
+	return state, err
+}
+
+// attach follows a life that was started before.
+func (d *daemon) attach(r *run, life *harness.Life) error {
+	s, rows, err := reopen(*life, d.drivers)
 	if err != nil {
 		return err
 	}
 	if err := life.Send(rows...); err != nil {
 		return err
 	}
-	if r.Life < life.N && r.Live() && !d.log(r, dispatch.Entry{Kind: dispatch.Started, Life: life.N}) {
-		return errors.New("its log cannot be written")
+	if r.Life < life.N && r.Live() {
+		d.fact(r, dispatch.Entry{Kind: dispatch.Started, Life: life.N})
 	}
-	d.follow(r, spawned{life: life, n: life.N, session: session, prompt: prompt})
+	d.follow(r, s)
 	return nil
 }
 
-// decode reads a capture through its driver again: for a log that is asked
-// for, and for replay.
-func decode(life harness.Life, drivers map[string]harness.Driver, fn func(harness.Event)) error {
+// reopen opens the protocol on a recorded life, by what was recorded of it.
+func reopen(life harness.Life, drivers map[string]harness.Driver) (spawned, []harness.Send, error) {
 	spec, err := life.Spec()
 	if err != nil {
-		return err
+		return spawned{}, nil, err
 	}
 	driver := drivers[spec.Driver]
 	if driver == nil {
-		return fmt.Errorf("driver %s is not known", spec.Driver)
+		return spawned{}, nil, fmt.Errorf("driver %s is not known", spec.Driver)
 	}
 	prompt, err := life.Prompt()
 	if err != nil {
-		return err
+		return spawned{}, nil, err
 	}
 	agent := harness.Agent{Name: spec.Agent, Driver: spec.Driver, Command: spec.Argv}
-	session, _, err := attach(driver, agent, spec, string(prompt))
+	session, rows, err := attach(driver, agent, spec, string(prompt))
+	return spawned{life: &life, session: session, prompt: string(prompt)}, rows, err
+}
+
+// errEnough ends a reading that has come far enough.
+var errEnough = errors.New("enough was read")
+
+// decode reads a capture through its driver again, up to a position (0: all of
+// it and the end): for a log that is asked for, and for replay.
+func decode(life harness.Life, drivers map[string]harness.Driver, upTo int64, fn func(harness.Event)) error {
+	s, _, err := reopen(life, drivers)
 	if err != nil {
 		return err
 	}
-	err = life.Read(1, func(l harness.Line) error {
-		events, _ := session.Decode(l)
+	each := func(events []harness.Event) {
 		for _, e := range events {
 			fn(e)
 		}
+	}
+	err = life.Read(1, func(l harness.Line) error {
+		if upTo > 0 && l.Seq > upTo {
+			return errEnough
+		}
+		events, _ := s.session.Decode(l)
+		each(events)
 		return nil
 	})
-	if err != nil {
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	if err != nil || upTo > 0 {
 		return err
 	}
 	state, err := life.State()
 	if err == nil && state.Exit != nil {
-		for _, e := range session.Exit(state.Exit.Code, state.Exit.Signal, state.Exit.Time) {
-			fn(e)
-		}
+		each(s.session.Exit(state.Exit.Code, state.Exit.Signal, state.Exit.Time))
 	}
 	return err
-}
-
-// Replay reads the captures of a recorded run folder through the driver again
-// and writes one line an event. No agent is started.
-func Replay(ctx context.Context, path string, write func(life int, e harness.Event)) error {
-	dir := harness.Dir{Path: path}
-	lives, err := dir.Lives()
-	if err != nil {
-		return err
-	}
-	if len(lives) == 0 {
-		return fmt.Errorf("%s holds no recorded life", path)
-	}
-	for _, l := range lives {
-		if err := decode(l, drivers(), func(e harness.Event) { write(l.N, e) }); err != nil {
-			return fmt.Errorf("life %d: %w", l.N, err)
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
 }

@@ -63,39 +63,73 @@ func machineID(state string) (string, error) {
 	return id, errors.Join(err, f.Sync(), f.Close())
 }
 
+// machineName is the file in output: that names the machine.
+const machineName = "Machine.md"
+
 // readMachine looks which machine Machine.md names.
-func (m *model) readMachine() {
-	src, err := os.ReadFile(filepath.Join(m.f.dir, filepath.FromSlash(m.settings.Output), "Machine.md"))
+func readMachine(dir, output, state string) machineState {
+	src, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(output), machineName))
 	if err != nil {
-		m.mine = machineState{}
-		return
+		return machineState{}
 	}
 	id, host, ok := inbox.ReadMachine(src)
-	mine, err := machineID(m.o.State)
-	m.mine = machineState{here: ok && err == nil && id == mine, named: ok, host: host}
+	mine, err := machineID(state)
+	return machineState{here: ok && err == nil && id == mine, named: ok, host: host}
 }
 
-// takeFolder writes this machine into Machine.md: when none is named, or when
-// a person says so.
-func (m *model) takeFolder(ctx context.Context, s *store.Store, here bool) error {
-	m.readMachine()
-	if m.mine.here || m.mine.named && !here {
-		return nil
+// takeMachine writes this machine into Machine.md, when none is named or when a
+// person says so, and gives who runs the folder then.
+func takeMachine(ctx context.Context, s *store.Store, dir, output, state string, here bool) (machineState, error) {
+	now := readMachine(dir, output, state)
+	if now.here || now.named && !here {
+		return now, nil
 	}
-	id, err := machineID(m.o.State)
+	id, err := machineID(state)
 	if err != nil {
-		return err
+		return now, err
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "this machine"
 	}
-	_, err = s.UpdateNow(ctx, m.settings.Output+"/Machine.md", func([]byte) ([]byte, error) {
+	_, err = s.UpdateNow(ctx, output+"/"+machineName, func([]byte) ([]byte, error) {
 		return inbox.RenderMachine(id, host), nil
 	})
 	if err != nil {
-		return fmt.Errorf("Machine.md: %w", err)
+		return now, fmt.Errorf("%s: %w", machineName, err)
 	}
-	m.readMachine()
-	return nil
+	return readMachine(dir, output, state), nil
+}
+
+// lookMachine looks again which machine is named.
+func (d *daemon) lookMachine() {
+	dir, output, state := d.f.dir, d.settings.Output, d.o.State
+	d.queues.add("machine", func() any { return readMachine(dir, output, state) }, func(v any) {
+		if now := v.(machineState); now != d.mine {
+			d.mine, d.dirty = now, true
+		}
+	})
+}
+
+// takeFolder makes this machine the one that runs the folder; then is told how
+// that ended.
+func (d *daemon) takeFolder(here bool, then func(error)) {
+	type taken struct {
+		mine machineState
+		err  error
+	}
+	dir, output, state := d.f.dir, d.settings.Output, d.o.State
+	d.queues.add("machine", func() any {
+		mine, err := takeMachine(d.ctx, d.store, dir, output, state, here)
+		return taken{mine, err}
+	}, func(v any) {
+		t := v.(taken)
+		d.mine, d.dirty = t.mine, true
+		switch {
+		case then != nil:
+			then(t.err)
+		case t.err != nil:
+			d.say("%v", t.err)
+		}
+	})
 }

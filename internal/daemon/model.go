@@ -5,15 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"deckhand/board"
 	"deckhand/dispatch"
 	"deckhand/harness"
 	"deckhand/internal/config"
-	"deckhand/internal/control"
-	"deckhand/notes"
 )
 
 // model is what is known of a work folder: the files' side (boards, names of
@@ -21,118 +19,44 @@ import (
 // one and keeps it up to date; without a daemon it is read from the disk once.
 // All answers (view.go) are computed from it.
 type model struct {
-	o          Options
-	f          *folder
+	o       Options
+	f       *folder
+	drivers map[string]harness.Driver
+
 	settings   config.Settings
 	machine    config.Machine
 	problems   []config.Problem
 	badMachine bool // config.yaml has errors: the last good one, or none, is in force
-	files      *names
-	boards     map[string]*seen  // by path
-	chats      map[string]string // path of a run's chat, by run, when it is not where it was made
-	links      map[string]bool   // symbolic links that leave the folder
-	runs       map[string]*run
-	mem        dispatch.Memory
-	agents     map[string]harness.Probe
-	forced     map[dispatch.CardID]bool
-	busy       map[string]bool
-	drivers    map[string]harness.Driver
-	wiki       bool
+	ignore     atomic.Pointer[globs]
+	ground     ground
 	mine       machineState
-	decision   dispatch.Decision
-	daemon     *running // the daemon that runs, nil when none does
-}
+	agents     map[string]harness.Probe
 
-// seen is one board file.
-type seen struct {
-	board *board.Board
-	gone  string
-	ctime time.Time
-	hash  string
-}
+	files  *names
+	boards map[string]*seen // by path
+	step   int64            // rises with each board that comes in
+	items  map[string]spot  // the cards of runs, by run; nil: to be made anew
+	chats  chatPlaces
+	links  map[string]bool // symbolic links that leave the folder
+	wiki   bool
 
-// run is one run: what its log says, and what its live capture adds.
-type run struct {
-	*dispatch.Run
-	dir    harness.Dir
-	runner *runner // of the loop; nil when no life is attached
-	talk   *talk   // what goes into the chat; of the loop
-	use    usage   // of the life that is attached
-	prompt string  // of that life, as sent
-	model  string  // that the agent says it uses
-	logged map[logKey]bool
-	last   time.Time // of the newest event
-	fault  string    // why the last effect on its card failed
-	again  time.Time // when it is tried again
-
-	chatDue   time.Time // the chat is written then at the latest
-	chatAt    time.Time // it was written last
-	chatBusy  bool      // it is being written
-	chatFirst int       // the life whose first piece makes the chat; 0: none was announced
-	chatGone  int       // how often it was not where it should be
-	props     string    // what its header was given last, to see that it changed
-	starting  bool      // a life is being started
-	misses    int       // keepers that died before they did anything
-}
-
-// usage adds up what the messages of one life cost; each message counts once.
-type usage struct {
-	seen   map[string]bool
-	tokens int64
-	cost   *float64
-}
-
-func (u *usage) add(m *harness.Usage) {
-	if m.Message != "" {
-		if u.seen[m.Message] {
-			return
-		}
-		if u.seen == nil {
-			u.seen = map[string]bool{}
-		}
-		u.seen[m.Message] = true
-	}
-	u.tokens += m.Tokens
-	if m.Cost != nil {
-		sum := *m.Cost
-		if u.cost != nil {
-			sum += *u.cost
-		}
-		u.cost = &sum
-	}
-}
-
-// names are the names of all files, shared with effects that resolve links.
-type names struct {
-	mu sync.Mutex
-	ix *notes.Index // guarded by mu
-}
-
-func (n *names) put(path string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.ix.Put(path)
-}
-
-func (n *names) drop(path string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.ix.Drop(path)
-}
-
-// taken reports whether a file of that name is anywhere in the folder.
-func (n *names) taken(name string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.ix.Resolve("", name).Path != ""
+	runs     map[string]*run
+	broken   []string // run folders that cannot be read, and why
+	mem      dispatch.Memory
+	forced   map[dispatch.CardID]bool
+	busy     map[string]bool
+	decision dispatch.Decision
+	daemon   *running // the daemon that runs, nil when none does
 }
 
 func newModel(o Options, f *folder) *model {
-	return &model{
-		o: o, f: f, settings: config.DefaultSettings(), machine: config.DefaultMachine(),
-		files: &names{ix: notes.NewIndex()}, boards: map[string]*seen{}, chats: map[string]string{}, links: map[string]bool{}, runs: map[string]*run{},
-		agents: map[string]harness.Probe{}, forced: map[dispatch.CardID]bool{}, busy: map[string]bool{}, drivers: drivers(),
+	m := &model{
+		o: o, f: f, settings: config.DefaultSettings(), machine: config.DefaultMachine(), drivers: drivers(),
+		files: newNames(), boards: map[string]*seen{}, chats: newChatPlaces(), links: map[string]bool{}, runs: map[string]*run{},
+		agents: map[string]harness.Probe{}, forced: map[dispatch.CardID]bool{}, busy: map[string]bool{},
 	}
+	m.ignore.Store(new(globs))
+	return m
 }
 
 // world is the model as dispatch wants it.
@@ -163,8 +87,8 @@ func (m *model) set() dispatch.Settings {
 	for name := range m.machine.Agents {
 		s.Agents[name] = m.agent(name)
 	}
-	for name, p := range m.machine.Projects {
-		s.Projects[name] = m.project(p)
+	for name := range m.machine.Projects {
+		s.Projects[name] = m.ground.project(name)
 	}
 	if _, ok := s.Projects["notes"]; !ok {
 		s.Projects["notes"] = dispatch.Project{Why: dispatch.Reason{Text: "project notes (the work folder itself) is reserved until proposals exist"}}
@@ -183,9 +107,7 @@ func (m *model) held() dispatch.Reason {
 	return dispatch.Reason{Text: "the work folder is not trusted", Hint: "deckhand trust " + tilde(m.f.dir)}
 }
 
-func (m *model) trusted() bool {
-	return slices.ContainsFunc(m.machine.Trust, func(dir string) bool { return realPath(dir) == m.f.dir })
-}
+func (m *model) trusted() bool { return m.ground.trusted }
 
 func (m *model) agent(name string) dispatch.Agent {
 	p, known := m.agents[name]
@@ -242,30 +164,4 @@ func (m *model) concerns(grant string, b *board.Board, c *board.Card) bool {
 		return project == "" || strings.HasPrefix(name, project+"=")
 	}
 	return true
-}
-
-func (m *model) options() board.Options {
-	o := board.Options{Agents: slices.Sorted(maps.Keys(m.machine.Agents)), Lanes: map[board.Role][]string{}}
-	for name, lanes := range m.settings.Lanes {
-		for _, role := range []board.Role{board.Ready, board.Working, board.Review, board.Done} {
-			if role.String() == name {
-				o.Lanes[role] = lanes
-			}
-		}
-	}
-	return o
-}
-
-// named reports whether a project's boards: names this file.
-func (m *model) named(path string) bool {
-	for _, p := range m.machine.Projects {
-		if slices.Contains(p.Boards, path) {
-			return true
-		}
-	}
-	return false
-}
-
-func (m *model) problem(where, text, hint string) control.Problem {
-	return control.Problem{Where: where, Text: text, Hint: hint}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -81,7 +82,7 @@ func (m *model) needOf(r *run) (inbox.Need, bool) {
 			n.Text += "\n" + strings.Join(a.Options, "\n")
 		}
 	case r.Phase != dispatch.PhaseOver && r.Phase != dispatch.PhaseEnding:
-		return n, r.fault != "" && faultNeed(r, &n)
+		return n, r.fault.text != "" && faultNeed(r, &n)
 	case r.Outcome == dispatch.Review:
 		n.Kind, n.Text, n.Facts = "review", r.Answer, figures(r)
 		if m.settledByHand(r) {
@@ -99,15 +100,15 @@ func (m *model) needOf(r *run) (inbox.Need, bool) {
 }
 
 func faultNeed(r *run, n *inbox.Need) bool {
-	n.Kind, n.Since, n.Text = "held", r.Turn, r.fault
+	n.Kind, n.Since, n.Text = "held", r.Turn, r.fault.text
 	return true
 }
 
 // settledByHand reports whether a person has taken a reviewed card on: it is
 // not in review any more.
 func (m *model) settledByHand(r *run) bool {
-	_, lane, c := m.find(r)
-	return c == nil || c.Ticked() || lane.Role == board.Done
+	s, ok := m.find(r)
+	return !ok || s.card.Ticked() || s.lane.Role == board.Done
 }
 
 func figures(r *run) []string {
@@ -118,12 +119,11 @@ func figures(r *run) []string {
 	return out
 }
 
-// needsState is what the page looked like, to see that it must be written, and
-// which of its lines are ours.
+// needsState is what the page looked like, to see that it must be written.
 type needsState struct {
-	shape string
-	busy  bool
-	again time.Time
+	shape   string
+	busy    bool
+	trouble trouble
 }
 
 // writeNeeds writes the page when it changes.
@@ -133,28 +133,27 @@ func (d *daemon) writeNeeds(now time.Time) {
 	}
 	needs := d.needs(now)
 	shape := string(inbox.NeedsMe(needs, now))
-	if shape == d.page.shape || d.page.busy || now.Before(d.page.again) {
+	if shape == d.page.shape || d.page.busy || !d.page.trouble.again.IsZero() {
 		return
 	}
 	d.page.busy = true
 	at := path.Join(d.settings.Output, needsName)
 	mine := d.f.path("needs-me.txt")
-	d.queues.add("needs", func() any { return writePage(d.store, d, at, mine, needs, now) }, func(v any) {
-		d.page.busy = false
+	d.queues.add("needs", func() any { return writePage(d.ctx, d.store, at, mine, needs, now) }, func(v any) {
+		d.page.busy, d.dirty = false, true
 		if err, _ := v.(error); err != nil {
-			d.say("%s: %v", at, err)
-			d.page.again = now.Add(pause)
-			d.dirty = true
+			if d.page.trouble.failed(time.Now(), err) {
+				d.say("%s", named(at, err))
+			}
 			return
 		}
-		d.page.shape = shape
-		d.dirty = true
+		d.page.shape, d.page.trouble = shape, trouble{}
 	})
 }
 
 // writePage merges the page with what a person wrote into it. Which lines are
 // ours is kept with the machine's state, before the page can show them.
-func writePage(s *store.Store, d *daemon, at, mine string, needs []inbox.Need, now time.Time) error {
+func writePage(ctx context.Context, s *store.Store, at, mine string, needs []inbox.Need, now time.Time) error {
 	wrote, err := os.ReadFile(mine)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -163,7 +162,7 @@ func writePage(s *store.Store, d *daemon, at, mine string, needs []inbox.Need, n
 	if err := writeFile(mine, both); err != nil {
 		return err
 	}
-	res, err := s.UpdateNow(d.ctx, at, func(cur []byte) ([]byte, error) {
+	res, err := s.UpdateNow(ctx, at, func(cur []byte) ([]byte, error) {
 		if cur == nil && len(needs) == 0 {
 			return nil, nil // no page is needed to say that nothing is
 		}

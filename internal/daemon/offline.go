@@ -27,7 +27,7 @@ func (o *offline) decide() time.Time {
 func (o *offline) Status(context.Context) (control.Status, error) {
 	now := o.decide()
 	for _, r := range o.m.runs {
-		if r.Open() {
+		if r.Open() && r.Life > 0 {
 			o.m.use(r)
 		}
 	}
@@ -40,8 +40,8 @@ func (m *model) use(r *run) {
 	if err != nil || life == nil {
 		return // then it is not known
 	}
-	r.use = usage{}
-	_ = decode(*life, m.drivers, func(e harness.Event) { // a capture that ends early has used what it says
+	r.use = usage{life: life.N}
+	_ = decode(*life, m.drivers, 0, func(e harness.Event) { // a capture that ends early has used what it says
 		if e.Kind == harness.UsageSeen {
 			r.use.add(e.Usage)
 		}
@@ -49,34 +49,38 @@ func (m *model) use(r *run) {
 }
 
 func (o *offline) Why(_ context.Context, card string) (control.Why, error) {
-	return o.m.why(card, o.decide())
+	return o.m.why(card, o.m.world(time.Now()))
 }
 
 func (o *offline) Prompt(_ context.Context, card string) (control.Prompt, error) {
-	return o.m.prompt(card, func(rel string) ([]byte, error) {
+	compose, err := o.m.preview(card, func(rel string) ([]byte, error) {
 		src, _, err := o.s.Read(rel)
 		return src, err
 	})
+	if err != nil {
+		return control.Prompt{}, err
+	}
+	return compose(), nil
 }
 
 func (o *offline) Log(_ context.Context, run string, since int64) (control.Log, error) {
-	r, fault := o.m.run(run)
-	if fault != nil {
-		return control.Log{}, fault
+	t, err := o.m.tracing(run)
+	if err != nil {
+		return control.Log{}, err
 	}
-	return o.m.trace(r, since)
+	return t.since(since)
 }
 
 func (o *offline) Chat(_ context.Context, run string) (control.Chat, error) {
-	r, fault := o.m.run(run)
-	if fault != nil {
-		return control.Chat{}, fault
+	c, err := o.m.chatFile(run)
+	if err != nil {
+		return control.Chat{}, err
 	}
-	return o.m.chat(r)
+	return c.read()
 }
 
 func (o *offline) Journal(_ context.Context, since time.Time) ([]control.JournalEntry, error) {
-	return o.m.events(since)
+	return o.m.events(since)()
 }
 
 func (o *offline) Boards(context.Context) ([]control.Board, error) { return o.m.boardViews(), nil }

@@ -5,11 +5,93 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
+	"time"
 
 	"deckhand/dispatch"
 	"deckhand/internal/config"
 )
+
+// ground is what the disk says of the folders that the configuration names. To
+// look can take as long as a dead disk likes, so it is not done in the loop.
+type ground struct {
+	trusted  bool // the work folder is trusted
+	projects map[string]dispatch.Project
+}
+
+// project is what is known of a project; one that came just now is not looked
+// at yet.
+func (g ground) project(name string) dispatch.Project {
+	if p, ok := g.projects[name]; ok {
+		return p
+	}
+	return dispatch.Project{Why: dispatch.Reason{Text: "project " + name + " is being looked at"}}
+}
+
+// faulty reports whether a project cannot be worked in at the moment.
+func (g ground) faulty() bool {
+	for _, p := range g.projects {
+		if p.Why.Text != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// lookGround looks at the folders of a configuration.
+func lookGround(c config.Machine, work string) ground {
+	g := ground{projects: map[string]dispatch.Project{}}
+	for _, dir := range c.Trust {
+		g.trusted = g.trusted || realPath(dir) == work
+	}
+	home, _ := os.UserHomeDir() // without one nothing is taken for it
+	for name, p := range c.Projects {
+		folder, why := checkProject(p, work, home)
+		g.projects[name] = dispatch.Project{Folder: folder, Boards: p.Boards, Why: why}
+	}
+	return g
+}
+
+const (
+	// surveyEvery is how old what is known of the projects' folders may be when
+	// something starts or runs.
+	surveyEvery = 2 * time.Second
+	// surveyLate is how soon a folder that was missing is seen to be back.
+	surveyLate = 30 * time.Second
+)
+
+// survey looks at the projects' folders again, outside the loop, while they
+// matter to somebody: a card asks for an agent, or one works.
+func (d *daemon) survey(now time.Time) {
+	d.surveyAgain = time.Time{}
+	if len(d.decision.Cards) == 0 && !d.anyLive() {
+		return
+	}
+	if d.ground.faulty() {
+		d.surveyAgain = now.Add(surveyLate)
+	}
+	if d.surveying || now.Sub(d.surveyed) < surveyEvery {
+		return
+	}
+	d.surveying, d.surveyed = true, now
+	machine, work := d.machine, d.f.dir
+	d.queues.add("ground", func() any { return lookGround(machine, work) }, func(v any) {
+		d.surveying = false
+		if g := v.(ground); !reflect.DeepEqual(g, d.ground) && reflect.DeepEqual(machine, d.machine) {
+			d.ground, d.dirty = g, true
+		}
+	})
+}
+
+func (d *daemon) anyLive() bool {
+	for _, r := range d.runs {
+		if r.Live() {
+			return true
+		}
+	}
+	return false
+}
 
 func realPath(dir string) string {
 	real, err := filepath.EvalSymlinks(dir)
@@ -17,14 +99,6 @@ func realPath(dir string) string {
 		return filepath.Clean(dir)
 	}
 	return real
-}
-
-// project looks whether agents may work in a project's folder: it is there, it
-// is not the whole machine or the whole home, and it is not the notes.
-func (m *model) project(p config.Project) dispatch.Project {
-	home, _ := os.UserHomeDir()
-	folder, why := checkProject(p, m.f.dir, home)
-	return dispatch.Project{Folder: folder, Boards: p.Boards, Why: why}
 }
 
 // checkProject gives the real path of a project's folder, or why no agent works there.
@@ -43,7 +117,7 @@ func checkProject(p config.Project, work, home string) (string, dispatch.Reason)
 	case errors.Is(err, fs.ErrNotExist):
 		return refuse("is not there")
 	case err != nil:
-		return refuse("cannot be read: " + errors.Unwrap(err).Error())
+		return refuse("cannot be read: " + cause(err))
 	}
 	info, err := os.Stat(real)
 	switch {
@@ -61,4 +135,13 @@ func checkProject(p config.Project, work, home string) (string, dispatch.Reason)
 		return refuse("lies inside the work folder")
 	}
 	return real, dispatch.Reason{}
+}
+
+// cause is an error without the path it names.
+func cause(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	return err.Error()
 }

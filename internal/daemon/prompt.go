@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -39,17 +40,24 @@ func (m *model) nonce(c dispatch.Card) string {
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// prompter collects what a prompt is made of and returns how to make it: that
-// reads the linked notes, so it is done outside the loop.
-func (d *daemon) prompter(r *run, at string, c *board.Card, resume bool) func() prompted {
-	in := promptInput(r.Nonce, at, c)
-	if resume {
-		in.Added = r.Extra
-		if len(in.Added) == 0 {
-			in.Added = []string{"Go on with the card: your last turn ended before it was done."}
-		}
+// prompter returns how to make a run's next prompt, once it is known whether
+// its session has an earlier one: that reads the linked notes, so it is done
+// outside the loop.
+func (d *daemon) prompter(r *run, at string, c *board.Card) func(resume bool) prompted {
+	anew, goesOn := promptInput(r.Nonce, at, c), promptInput(r.Nonce, at, c)
+	anew.Body = append(anew.Body, board.Added(anew.Body, r.Extra)...) // what stands inside the item is the person's, too
+	anew.Earlier = earlierOf(r.Earlier)
+	goesOn.Added = r.Extra
+	if len(goesOn.Added) == 0 {
+		goesOn.Added = []string{"Go on with the card: your last turn ended before it was done."}
 	}
-	return d.composer(in, at, c, d.readNote)
+	first, next := d.composer(anew, at, c, d.readNote), d.composer(goesOn, at, c, d.readNote)
+	return func(resume bool) prompted {
+		if resume {
+			return next()
+		}
+		return first()
+	}
 }
 
 func (d *daemon) readNote(rel string) ([]byte, error) {
@@ -58,7 +66,14 @@ func (d *daemon) readNote(rel string) ([]byte, error) {
 }
 
 func promptInput(nonce, at string, c *board.Card) harness.PromptInput {
-	return harness.PromptInput{Nonce: nonce, Board: trimMD(path.Base(at)), Title: strings.TrimSpace(c.First), Body: c.Lines}
+	return harness.PromptInput{Nonce: nonce, Board: trimMD(path.Base(at)), Title: strings.TrimSpace(c.First), Body: c.Lines[:len(c.Lines):len(c.Lines)]}
+}
+
+func earlierOf(e *dispatch.Earlier) *harness.Earlier {
+	if e == nil {
+		return nil
+	}
+	return &harness.Earlier{Agent: e.Agent, Result: e.Answer}
 }
 
 // composer copies the linked notes and composes the prompt.
@@ -69,9 +84,8 @@ func (m *model) composer(in harness.PromptInput, at string, c *board.Card, read 
 		text = []byte(strings.Join(in.Added, "\n")) // the session has the card's notes already
 	}
 	return func() prompted {
-		pieces := files.copy(text, at, read, limits)
 		var p prompted
-		for _, n := range pieces {
+		for _, n := range files.copy(text, at, read, limits) {
 			in.Notes = append(in.Notes, harness.PromptNote{
 				Name: n.Link, Section: n.Section, Text: n.Text, Problem: n.Problem, Others: n.Others,
 			})
@@ -85,11 +99,46 @@ func (m *model) composer(in harness.PromptInput, at string, c *board.Card, read 
 	}
 }
 
-// copy is notes.Copy under the index's lock.
-func (n *names) copy(text []byte, from string, read func(string) ([]byte, error), lim notes.Limits) []notes.Piece {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return notes.Copy(text, from, n.ix, read, lim)
+// preview returns how to make the prompt that would be sent for a card, exactly:
+// the first one, or, of a card whose run is over, the one it goes on with.
+func (m *model) preview(name string, read func(string) ([]byte, error)) (func() control.Prompt, error) {
+	s, fault := m.card(name)
+	if fault != nil {
+		return nil, fault
+	}
+	out := control.Prompt{Card: s.card.Title}
+	if len(s.card.Agents) > 0 {
+		out.Agent = s.card.Agents[0]
+	}
+	card := dispatch.Card{Board: s.path, Key: s.card.Key, Lines: s.card.Lines}
+	in := promptInput(m.nonce(card), s.path, s.card)
+	if s.card.Status != nil {
+		if r := m.runs[strings.ToUpper(s.card.Status.Run)]; r != nil {
+			in = m.goingOn(in, r, s, out.Agent)
+		}
+	}
+	compose := m.composer(in, s.path, s.card, read)
+	return func() control.Prompt {
+		p := compose()
+		sum := sha256.Sum256([]byte(p.text))
+		out.Text, out.Hash, out.Notes = p.text, hex.EncodeToString(sum[:]), p.receipt
+		if out.Notes == nil {
+			out.Notes = []control.Piece{}
+		}
+		return out
+	}, nil
+}
+
+// goingOn is the input of a card that carries a run: its own agent goes on in
+// the session, another one gets the result as data.
+func (m *model) goingOn(in harness.PromptInput, r *run, s spot, agent string) harness.PromptInput {
+	if agent != r.Agent {
+		in.Earlier = &harness.Earlier{Agent: r.Agent, Result: r.Answer}
+		return in
+	}
+	in.Nonce = cmp.Or(r.Nonce, in.Nonce)
+	in.Added = board.Added(r.Lines, personLines(r, s.card))
+	return in
 }
 
 // lastParagraph is the end of an answer: the question in it.

@@ -2,7 +2,10 @@ package daemon
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -18,19 +21,25 @@ const journalEvery = time.Second
 
 // recorder writes the journal: the entries of the logs, for people. What the
 // file lacks is found by the events' ids, so an entry that a kill kept out is
-// written at the next start, and none is written twice.
+// written at the next start, and none is written twice. Up to which event the
+// journal is whole is kept in the state folder (journaled), so that a start
+// need not read what was long ago.
 type recorder struct {
-	wait map[string][]journal.Entry // by file
-	due  time.Time
-	busy map[string]bool
+	mark    string // path of that file
+	wait    map[string][]journal.Entry
+	due     time.Time // when what waits is written; zero: nothing does
+	writing bool
+	last    string // newest event that was noted
+	trouble trouble
 }
 
-func (rec *recorder) open(*daemon) {
-	rec.wait, rec.busy = map[string][]journal.Entry{}, map[string]bool{}
+func newRecorder(f *folder) recorder {
+	return recorder{mark: f.path("journaled"), wait: map[string][]journal.Entry{}}
 }
 
 // note puts a log entry on the way to the journal.
 func (rec *recorder) note(d *daemon, r *run, e dispatch.Entry) {
+	rec.last = max(rec.last, e.ID)
 	j, ok := d.journalEntry(r, e)
 	if !ok {
 		return
@@ -42,46 +51,92 @@ func (rec *recorder) note(d *daemon, r *run, e dispatch.Entry) {
 	}
 }
 
-// write adds what waits to the files.
-func (rec *recorder) write(d *daemon) {
-	rec.due = time.Time{}
-	for file, entries := range rec.wait {
-		if rec.busy[file] {
-			rec.due = time.Now().Add(journalEvery)
-			continue
-		}
-		rec.busy[file] = true
-		delete(rec.wait, file)
-		d.queues.add("journal:"+file, func() any {
-			_, err := d.store.UpdateNow(d.ctx, file, func(cur []byte) ([]byte, error) {
-				lack := journal.Missing(entries, cur)
-				if len(lack) == 0 {
-					return cur, nil
-				}
-				return journal.Append(cur, lack), nil
-			})
-			d.o.at("journal written")
-			return err
-		}, func(v any) {
-			delete(rec.busy, file)
-			if err, _ := v.(error); err != nil {
-				d.say("%s: %v", file, err)
-				rec.wait[file] = append(entries, rec.wait[file]...)
-				rec.due = time.Now().Add(pause)
-			}
-		})
+// waits reports whether something waits that can still be hoped for.
+func (rec *recorder) waits() bool { return len(rec.wait) > 0 && rec.trouble.tries < enough }
+
+// flush writes what has waited long enough.
+func (rec *recorder) flush(d *daemon, now time.Time) {
+	if !rec.due.IsZero() && !now.Before(rec.due) {
+		rec.write(d)
 	}
 }
 
-// catchUp writes again what a kill kept out: the entries of today and yesterday.
-func (rec *recorder) catchUp(d *daemon) {
-	since := time.Now().AddDate(0, 0, -1)
+// write adds what waits to the files, one after the other.
+func (rec *recorder) write(d *daemon) {
+	if rec.writing || len(rec.wait) == 0 {
+		return
+	}
+	rec.due, rec.writing = time.Time{}, true
+	wait, last := rec.wait, rec.last
+	rec.wait = map[string][]journal.Entry{}
+	whole := !d.owes()
+	d.queues.add("journal", func() any {
+		for file, entries := range wait {
+			if err := d.addJournal(file, entries); err != nil {
+				return err
+			}
+			delete(wait, file)
+		}
+		d.o.at("journal written")
+		if !whole {
+			return nil
+		}
+		return writeFile(rec.mark, []byte(last+"\n"))
+	}, func(v any) {
+		rec.writing = false
+		err, _ := v.(error)
+		if err == nil {
+			rec.trouble = trouble{}
+		} else {
+			if rec.trouble.failed(time.Now(), err) {
+				d.say("journal: %v", err)
+			}
+			for file, entries := range wait {
+				rec.wait[file] = append(entries, rec.wait[file]...)
+			}
+			rec.due, rec.trouble.again = rec.trouble.again, time.Time{}
+		}
+		if len(rec.wait) > 0 && rec.due.IsZero() {
+			rec.due = time.Now().Add(journalEvery)
+		}
+	})
+}
+
+// owes reports whether the disk still lacks entries of a log.
+func (d *daemon) owes() bool {
+	for _, r := range d.runs {
+		if len(r.unlogged) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *daemon) addJournal(file string, entries []journal.Entry) error {
+	_, err := d.store.UpdateNow(d.ctx, file, func(cur []byte) ([]byte, error) {
+		lack := journal.Missing(entries, cur)
+		if len(lack) == 0 {
+			return cur, nil
+		}
+		return journal.Append(cur, lack), nil
+	})
+	return err
+}
+
+// missing notes again what a kill kept out: everything since the journal was
+// known to be whole, and the last two days, where a person looks.
+func (rec *recorder) missing(d *daemon) {
+	mark, err := os.ReadFile(rec.mark)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		d.say("journal: %v", err)
+	}
+	whole, recent := strings.TrimSpace(string(mark)), time.Now().AddDate(0, 0, -1)
 	for _, r := range d.sorted() {
-		if r.LastTime.Before(since) {
+		if r.LastID <= whole && r.LastTime.Before(recent) {
 			continue
 		}
 		if err := eachEntry(r.dir, func(e dispatch.Entry) {
-			if !e.Time.Before(since) {
+			if e.ID > whole || !e.Time.Before(recent) {
 				rec.note(d, r, e)
 			}
 		}); err != nil {
@@ -115,6 +170,9 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 	case dispatch.Claimed:
 		return "claimed", fmt.Sprintf("@%s in %s", e.Agent, e.Project), true
 	case dispatch.Asked:
+		if e.Ask == nil {
+			return "", "", false
+		}
 		return "asked", oneLine(e.Ask.Title + " " + e.Ask.Message), true
 	case dispatch.Finished:
 		if e.Outcome == dispatch.Failed {
@@ -128,11 +186,13 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 			return "moved", "stands in " + e.Card.Lane, true
 		}
 	case dispatch.Resumed:
-		return "resumed", "by " + e.By, true
-	case dispatch.Started, dispatch.Interrupted, dispatch.Accepted, dispatch.Released:
+		return "steered", "it goes on (" + e.By + ")", true
+	case dispatch.Released:
+		return "stopped", "the claim was taken back: " + e.Reason, true
+	case dispatch.Started, dispatch.Interrupted, dispatch.Accepted:
 		return string(e.Kind), e.Reason, true
 	case dispatch.Ended:
-		return "ended", e.Reason, e.Reason != ""
+		return "failed", e.Reason, e.Reason != ""
 	}
 	return "", "", false
 }

@@ -9,77 +9,87 @@ import (
 	"deckhand/harness"
 )
 
+// follower is who follows a life: the loop, and the daemon that joins goroutines.
+type follower struct {
+	post  func(func())
+	spawn func(func())
+	event func(harness.Event) // in the loop
+	end   func(end)           // in the loop, once
+}
+
 // runner follows one life of an agent: it decodes the capture, sends what the
 // protocol wants sent, and carries out the stop order. Decisions are the
 // loop's; it hears of every event through post.
 type runner struct {
-	run     string
-	life    *harness.Life
-	n       int
-	post    func(func())
-	onEvent func(harness.Event)
-	onEnd   func(end)
+	follower
+	ctx   context.Context
+	life  *harness.Life
+	ended chan struct{} // closed when the life is over
+	turn  chan struct{} // closed when its turn is over: there is nothing to abort any more
+	stops sync.Once
+	turns sync.Once
 
 	mu      sync.Mutex
 	session harness.Session // guarded by mu
-	ended   chan struct{}   // closed when the life is over
-	turn    chan struct{}   // closed when its turn is over: there is nothing to abort any more
-	stops   sync.Once
-	turns   sync.Once
 }
 
 // end is how following a life ended.
 type end struct {
-	exit   *harness.Exit
-	gone   bool // the keeper died
-	err    error
-	events []harness.Event // what the end itself says
+	exit    *harness.Exit
+	gone    bool            // the keeper died
+	nothing bool            // and had not begun: nothing ran
+	err     error           // the capture could not be followed: nothing is known
+	events  []harness.Event // what the end itself says
 }
 
-// attach opens the protocol on a life that is starting or running and gives
-// it the prompt; rows that were sent before are not sent again.
-func attach(d harness.Driver, a harness.Agent, spec harness.Spec, prompt string) (harness.Session, []harness.Send, error) {
-	s := d.Open(a, spec)
-	rows := s.Start()
-	more, err := s.Encode(harness.Command{ID: "prompt", Kind: "prompt", Text: prompt})
-	return s, append(rows, more...), err
+func newRunner(ctx context.Context, s spawned, f follower) *runner {
+	r := &runner{follower: f, ctx: ctx, life: s.life, session: s.session, ended: make(chan struct{}), turn: make(chan struct{})}
+	f.spawn(r.follow)
+	return r
 }
 
 // follow runs until the life is over or ctx ends.
-func (r *runner) follow(ctx context.Context) {
-	err := r.life.Follow(ctx, func(l harness.Line) error {
-		r.mu.Lock()
-		events, sends := r.session.Decode(l)
-		r.mu.Unlock()
-		if len(sends) > 0 {
-			if err := r.life.Send(sends...); err != nil {
-				return err
-			}
-		}
-		if len(events) > 0 {
-			r.post(func() {
-				for _, e := range events {
-					r.onEvent(e)
-				}
-			})
-		}
-		return nil
-	})
-	if ctx.Err() != nil {
+func (r *runner) follow() {
+	err := r.life.Follow(r.ctx, r.line)
+	if r.ctx.Err() != nil {
 		return
 	}
 	close(r.ended)
-	e := end{err: err, gone: errors.Is(err, harness.ErrKeeperGone)}
-	if err == nil {
-		e = r.exit()
-	}
-	r.post(func() { r.onEnd(e) })
+	e := r.exit(err)
+	r.post(func() { r.end(e) })
 }
 
-func (r *runner) exit() end {
-	state, err := r.life.State()
-	if err != nil || state.Exit == nil {
-		return end{err: err, gone: true}
+func (r *runner) line(l harness.Line) error {
+	r.mu.Lock()
+	events, sends := r.session.Decode(l)
+	r.mu.Unlock()
+	if len(sends) > 0 {
+		if err := r.life.Send(sends...); err != nil {
+			return err
+		}
+	}
+	if len(events) > 0 {
+		r.post(func() {
+			for _, e := range events {
+				r.event(e)
+			}
+		})
+	}
+	return nil
+}
+
+// exit is how the life ended, when following it ended with err.
+func (r *runner) exit(err error) end {
+	gone := errors.Is(err, harness.ErrKeeperGone)
+	if err != nil && !gone {
+		return end{err: err}
+	}
+	state, err := stateOf(*r.life)
+	switch {
+	case err != nil:
+		return end{err: err}
+	case gone || state.Exit == nil:
+		return end{gone: true, nothing: !state.HasOut}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,60 +97,59 @@ func (r *runner) exit() end {
 }
 
 // stop carries out the driver's stop order, once.
-func (r *runner) stop(ctx context.Context) {
-	r.stops.Do(func() {
-		go r.steps(ctx, func(n int) ([]harness.Send, time.Duration, bool) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			return r.session.Stop(n)
-		})
-	})
-}
+func (r *runner) stop() { r.stops.Do(func() { r.spawn(r.steps) }) }
 
 // finish ends an agent whose turn is over; one that does not go is stopped.
-func (r *runner) finish(ctx context.Context, patience time.Duration) {
+func (r *runner) finish(patience time.Duration) {
 	r.mu.Lock()
 	sends := r.session.Finish()
 	r.mu.Unlock()
-	go func() {
-		if err := r.life.Send(sends...); err != nil {
-			return // the keeper's folder is gone; Follow says so
+	r.spawn(func() {
+		if r.send(sends) && r.waits(patience, nil) {
+			r.stop()
 		}
-		select {
-		case <-ctx.Done():
-		case <-r.ended:
-		case <-time.After(patience):
-			r.stop(ctx)
-		}
-	}()
+	})
 }
 
-func (r *runner) steps(ctx context.Context, step func(int) ([]harness.Send, time.Duration, bool)) {
+func (r *runner) steps() {
 	for n := 0; ; n++ {
-		sends, wait, ok := step(n)
-		if !ok {
-			return
+		r.mu.Lock()
+		sends, wait, ok := r.session.Stop(n)
+		r.mu.Unlock()
+		var over <-chan struct{}
+		if n == 0 {
+			over = r.turn // the first step aborts the turn
 		}
-		if err := r.life.Send(sends...); err != nil {
+		if !ok || !r.send(sends) || !r.waits(wait, over) {
 			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-r.ended:
-			return
-		case <-r.over(n):
-		case <-time.After(wait):
 		}
 	}
+}
+
+// send sends until the disk takes it: an agent that is to end must not go on
+// because the disk was full. It reports false when the life is over before.
+func (r *runner) send(sends []harness.Send) bool {
+	for r.life.Send(sends...) != nil {
+		if !r.waits(pause/5, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// waits reports whether the life goes on for that long, or until over.
+func (r *runner) waits(long time.Duration, over <-chan struct{}) bool {
+	t := time.NewTimer(long)
+	defer t.Stop()
+	select {
+	case <-r.ctx.Done():
+		return false
+	case <-r.ended:
+		return false
+	case <-over:
+	case <-t.C:
+	}
+	return true
 }
 
 func (r *runner) turnOver() { r.turns.Do(func() { close(r.turn) }) }
-
-// over is ready when the first step, the abort, has nothing to wait for.
-func (r *runner) over(n int) <-chan struct{} {
-	if n == 0 {
-		return r.turn
-	}
-	return nil
-}

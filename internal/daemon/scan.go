@@ -1,12 +1,9 @@
 package daemon
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,37 +16,40 @@ import (
 
 // file is what one look at a path says.
 type file struct {
-	path  string
-	gone  bool   // there is no such file
-	fault string // it cannot be read now, and why
-	board *board.Board
-	chat  string // the run whose chat it is
-	ctime time.Time
-	hash  string // of a board's bytes
-	busy  bool   // somebody is writing it right now
+	path   string
+	gone   bool   // there is no such file
+	fault  string // it cannot be read now, and why
+	board  *board.Board
+	chat   string // the run whose chat it is
+	ctime  time.Time
+	busy   bool // somebody is writing it right now
+	ignore bool // ignore: leaves it out
 }
 
 // looker reads files and says what they are. It is used by several goroutines
 // at once and holds copies of what it needs of the model.
 type looker struct {
-	store   *store.Store
+	read    func(rel string) ([]byte, store.Info, error)
 	opts    board.Options
-	recog   *board.Recogniser
 	outputs []string
 	named   map[string]bool
-	known   map[string]*board.Board // as they were read last
-	globs   globs                   // boards:
+	globs   globs // boards:
+	ignore  globs
+	known   map[string]*seen // boards as they are known: most of one does not change
 }
 
 func (m *model) looker(s *store.Store) *looker {
-	l := &looker{store: s, opts: m.options(), recog: board.NewRecogniser(m.options()), outputs: m.f.file.Outputs, named: map[string]bool{}, known: map[string]*board.Board{}, globs: m.settings.Boards}
-	for path, s := range m.boards {
-		l.known[path] = s.board
+	l := &looker{
+		read: s.Read, opts: m.options(), outputs: m.f.file.Outputs, named: map[string]bool{}, globs: m.settings.Boards,
+		ignore: *m.ignore.Load(), known: make(map[string]*seen, len(m.boards)),
 	}
 	for _, p := range m.machine.Projects {
 		for _, b := range p.Boards {
 			l.named[b] = true
 		}
+	}
+	for path, s := range m.boards {
+		l.known[path] = &seen{board: s.board}
 	}
 	return l
 }
@@ -57,18 +57,13 @@ func (m *model) looker(s *store.Store) *looker {
 // note reports whether a path is a note: the only files that are read.
 func note(rel string) bool { return strings.EqualFold(path.Ext(rel), ".md") }
 
-// look reads one file. Of most, a glance shows that they are no boards; one that
-// is torn by a save is looked at again because of that save.
-func (l *looker) look(g *store.Glancer, rel string) file {
-	f := file{path: rel}
-	old := l.known[rel]
-	if old == nil {
-		if src, err := g.Read(rel); err == nil && !l.isBoard(rel, src) {
-			f.chat, _ = chats.Run(src)
-			return f
-		}
+// look reads one file.
+func (l *looker) look(rel string) file {
+	f := file{path: rel, ignore: l.ignore.match(rel)}
+	if f.ignore {
+		return f
 	}
-	src, info, err := l.store.Read(rel)
+	src, info, err := l.read(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.gone = true
@@ -81,29 +76,15 @@ func (l *looker) look(g *store.Glancer, rel string) file {
 		return f
 	}
 	f.ctime = info.CTime
-	if !l.isBoard(rel, src) {
-		f.chat, _ = chats.Run(src)
-		return f
-	}
 	opts := l.opts
 	opts.Named = l.named[rel]
-	sum := sha256.Sum256(src)
-	f.hash = hex.EncodeToString(sum[:])
-	if old != nil {
-		f.board = old.Reread(src, opts)
-	} else {
-		f.board = board.Parse(rel, src, opts)
+	switch {
+	case below(rel, l.outputs), !opts.Named && !l.globs.match(rel), !board.Recognise(rel, src, opts):
+		f.chat, _ = chats.Run(src)
+	default:
+		f.board = reader(rel, l.known[rel], opts)(src)
 	}
 	return f
-}
-
-// isBoard reports whether a file is a board and not one of ours.
-func (l *looker) isBoard(rel string, src []byte) bool {
-	if below(rel, l.outputs) {
-		return false
-	}
-	named := l.named[rel]
-	return (named || l.globs.match(rel)) && l.recog.Board(rel, src, named)
 }
 
 func below(rel string, dirs []string) bool {
@@ -136,11 +117,9 @@ func (l *looker) all(paths []string, progress func(done int)) []file {
 	}
 	for range workers {
 		wg.Go(func() {
-			g := l.store.Glancer()
-			defer g.Close()
 			for from, to := take(); from < to; from, to = take() {
 				for i := from; i < to; i++ {
-					out[i] = l.look(g, paths[i])
+					out[i] = l.look(paths[i])
 				}
 			}
 		})
@@ -154,18 +133,10 @@ func (l *looker) all(paths []string, progress func(done int)) []file {
 func (m *model) take(f file) bool {
 	old := m.boards[f.path]
 	switch {
-	case f.gone:
-		delete(m.chats, m.chatAt(f.path))
+	case f.gone, f.ignore:
+		m.chats.put(f.path, "")
 		m.files.drop(f.path)
-		if old == nil {
-			return false
-		}
-		if m.carries(f.path) {
-			old.gone = "the file is gone"
-			return true
-		}
-		delete(m.boards, f.path)
-		return true
+		return m.takeGone(f, old)
 	case f.fault != "":
 		if old != nil {
 			old.gone = f.fault
@@ -173,64 +144,38 @@ func (m *model) take(f file) bool {
 		return old != nil
 	}
 	m.files.put(f.path)
-	if f.chat != "" {
-		m.chats[strings.ToUpper(f.chat)] = f.path
-	}
+	m.chats.put(f.path, f.chat)
 	if f.board == nil {
-		delete(m.boards, f.path)
+		m.dropBoard(f.path)
 		return old != nil
 	}
-	if old != nil && old.gone == "" && old.hash == f.hash {
+	return m.takeBoard(f, old)
+}
+
+func (m *model) takeGone(f file, old *seen) bool {
+	if old == nil {
 		return false
 	}
-	m.boards[f.path] = &seen{board: f.board, ctime: f.ctime, hash: f.hash}
+	if m.carries(f.path) {
+		old.gone = fileGone
+	} else {
+		m.dropBoard(f.path)
+	}
 	return true
 }
 
-func (m *model) chatAt(path string) string {
-	for run, at := range m.chats {
-		if at == path {
-			return run
+func (m *model) takeBoard(f file, old *seen) bool {
+	next := &seen{board: f.board, ctime: f.ctime}
+	if old != nil {
+		if old.refused != "" && old.ctime.Equal(f.ctime) {
+			next.refused, next.gone = old.refused, old.refused
+		}
+		if old.board == f.board && old.gone == next.gone {
+			m.step++
+			old.read, old.ctime = m.step, f.ctime
+			return false
 		}
 	}
-	return ""
-}
-
-// carries reports whether an open run has its card on this board: then the board
-// is remembered when its file is away.
-func (m *model) carries(path string) bool {
-	for _, r := range m.runs {
-		if r.Live() && r.Board == path {
-			return true
-		}
-	}
-	return false
-}
-
-// late is told of a save that came after a swap had been compared.
-func (d *daemon) late(r store.Recovered) { d.post(func() { d.recovered(r) }) }
-
-// recovered says what became of a copy that a swap, or a kill in one, left.
-func (d *daemon) recovered(r store.Recovered) {
-	if r.Kept != "" {
-		d.say("%s: %s: two saves met; the earlier one is kept in %s", r.Path, r.What, r.Kept)
-		return
-	}
-	if r.What != store.Swept {
-		d.say("%s: %s", r.Path, r.What)
-	}
-}
-
-// linked notes the links of a batch that lead out of the folder: what is
-// behind them is not read, and that is said.
-func (d *daemon) linked(links []string) {
-	for _, rel := range links {
-		real, err := filepath.EvalSymlinks(filepath.Join(d.f.dir, filepath.FromSlash(rel)))
-		if err == nil && real != d.f.dir && !strings.HasPrefix(real, d.f.dir+string(filepath.Separator)) {
-			d.links[rel] = true
-			d.dirty = true
-		} else {
-			delete(d.links, rel)
-		}
-	}
+	m.setBoard(f.path, next)
+	return true
 }

@@ -15,6 +15,7 @@ const talkMax = 24000
 // at tools, asks and ends of turns, so the same capture gives the same items.
 type talk struct {
 	role  string
+	life  int
 	items []piece
 	text  strings.Builder
 	seq   int64 // of the last delta in text

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,40 +14,113 @@ import (
 	"deckhand/internal/control"
 )
 
-// trace is a run's log with what its captures say, in the order of time.
-func (m *model) trace(r *run, since int64) (control.Log, error) {
-	out := control.Log{Run: r.ID, Events: []control.LogEvent{}, Open: r.Live()}
-	// What an agent said comes before the entry that was made of it, also where
-	// both have the same millisecond.
-	var all []control.LogEvent
-	lives, err := r.dir.Lives()
+// tracing is what a run's trace is read from: its log with what its captures
+// say. The two are merged by position in the captures and not by time: an entry
+// of the log stands behind what was heard when it was made. That order only ever
+// grows at its end, so that numbers once given stay, and whoever asks for what
+// came after a number misses nothing and gets nothing twice.
+//
+// While the daemon lives, a capture is read as far as the loop has heard it:
+// what comes later can have entries before it.
+type tracing struct {
+	run     string
+	open    bool
+	dir     harness.Dir
+	drivers map[string]harness.Driver
+	life    int   // the life that is attached, 0: none
+	heard   int64 // how far
+	upTo    string
+}
+
+// tracing collects it of a run.
+func (m *model) tracing(name string) (tracing, error) {
+	r, fault := m.run(name)
+	if fault != nil {
+		return tracing{}, fault
+	}
+	t := tracing{run: r.ID, open: r.Live() || r.runner != nil, dir: r.dir, drivers: m.drivers, upTo: r.LastID}
+	if r.talk != nil && r.runner != nil {
+		t.life, t.heard = r.talk.life, r.talk.seen
+	}
+	return t, nil
+}
+
+// mark is a place in a trace.
+type mark struct {
+	life  int
+	seq   int64
+	entry bool // entries stand behind the line they come from
+}
+
+func (a mark) compare(b mark) int {
+	if c := cmp.Or(cmp.Compare(a.life, b.life), cmp.Compare(a.seq, b.seq)); c != 0 || a.entry == b.entry {
+		return c
+	}
+	if b.entry {
+		return -1
+	}
+	return 1
+}
+
+// traced is an event of a trace. One that is over (a tool that has ended, whose
+// end is an event of its own) keeps its number and is not told again.
+type traced struct {
+	control.LogEvent
+	at   mark
+	over bool
+}
+
+// since gives the events that came after the number n.
+func (t tracing) since(n int64) (control.Log, error) {
+	out := control.Log{Run: t.run, Events: []control.LogEvent{}, Open: t.open}
+	all, err := t.events()
 	if err != nil {
 		return out, err
 	}
-	for _, l := range lives {
-		t := tracer{}
-		if err := decode(l, m.drivers, t.hear); err != nil {
-			return out, err
+	out.Next = max(n, int64(len(all)))
+	for i, e := range all {
+		if e.N = int64(i + 1); e.N > n && !e.over {
+			out.Events = append(out.Events, e.LogEvent)
 		}
-		t.flush()
-		all = append(all, t.out...)
-	}
-	if err := eachEntry(r.dir, func(e dispatch.Entry) {
-		if ev, ok := entryView(e); ok {
-			all = append(all, ev)
-		}
-	}); err != nil {
-		return out, err
-	}
-	slices.SortStableFunc(all, func(a, b control.LogEvent) int { return a.Time.Compare(b.Time) })
-	for i := range all {
-		all[i].N = int64(i + 1)
-	}
-	out.Next = int64(len(all))
-	if since < int64(len(all)) {
-		out.Events = append(out.Events, all[max(since, 0):]...)
 	}
 	return out, nil
+}
+
+func (t tracing) events() ([]traced, error) {
+	var all []traced
+	lives, err := t.dir.Lives()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range lives {
+		upTo := int64(0)
+		if l.N == t.life {
+			if upTo = t.heard; upTo == 0 {
+				continue
+			}
+		} else if t.life != 0 && l.N > t.life {
+			continue // it is being started
+		}
+		tr := tracer{life: l.N}
+		if err := decode(l, t.drivers, upTo, tr.hear); err != nil {
+			return nil, err
+		}
+		if upTo == 0 {
+			tr.flush(mark{life: l.N, seq: tr.last + 1})
+		}
+		all = append(all, tr.out...)
+	}
+	last := mark{entry: true}
+	err = eachEntry(t.dir, func(e dispatch.Entry) {
+		if at := (mark{e.Life, e.Seq, true}); at.compare(last) > 0 {
+			last = at // entries keep the order in which they were written
+		}
+		if ev, ok := entryView(e); ok && e.ID <= t.upTo {
+			all = append(all, traced{LogEvent: ev, at: last})
+		}
+	})
+	slices.SortStableFunc(all, func(a, b traced) int { return a.at.compare(b.at) })
+	return all, err
 }
 
 // entryView is a log entry as a person reads it; entries that only keep the
@@ -57,11 +131,13 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 	case dispatch.Chat, dispatch.Chatted, dispatch.Bound, dispatch.Asked, dispatch.Shown:
 		return ev, false // the capture says it, or nothing happened for a person
 	case dispatch.Claimed:
-		ev.Text = "@" + e.Agent + " on " + where(e.Card.Board, e.Card.Line, 0) + " in " + e.Folder
+		if e.Card != nil {
+			ev.Text = "@" + e.Agent + " on " + where(e.Card.Board, e.Card.Line, 0) + " in " + e.Folder
+		}
 	case dispatch.Show:
 		ev.Text = strings.Join(e.Lines, "\n")
 	case dispatch.Started:
-		ev.Text = "life " + itoa(e.Life)
+		ev.Text = "life " + strconv.Itoa(e.Life)
 	case dispatch.Finished:
 		ev.Text = cmp.Or(e.Reason, e.Outcome)
 	case dispatch.Stopping:
@@ -70,16 +146,19 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 		ev.Text = strings.Join(append([]string{"by " + e.By}, e.Lines...), "\n")
 	case dispatch.Ended:
 		if e.Exit != nil {
-			ev.Text = strings.TrimSpace("exit " + itoa(e.Exit.Code) + " " + e.Exit.Signal)
+			ev.Text = strings.TrimSpace("exit " + strconv.Itoa(e.Exit.Code) + " " + e.Exit.Signal)
 		}
 	}
 	return ev, true
 }
 
 // tracer turns the events of one life into lines of a trace: text in whole
-// pieces, a tool once, with its end state or running.
+// pieces, each at the event that ended it; a tool that runs, and the same tool
+// when it has ended.
 type tracer struct {
-	out   []control.LogEvent
+	life  int
+	out   []traced
+	last  int64 // position of the newest event
 	text  strings.Builder
 	kind  string
 	began time.Time
@@ -87,16 +166,16 @@ type tracer struct {
 }
 
 func (t *tracer) hear(e harness.Event) {
-	switch e.Kind {
-	case harness.Text, harness.Thought:
+	t.last = max(t.last, e.Seq) // what the end of a process says comes from no line
+	if e.Kind == harness.Text || e.Kind == harness.Thought {
 		if t.kind != string(e.Kind) {
-			t.flush()
+			t.flush(t.here())
 			t.kind, t.began = string(e.Kind), e.Time
 		}
 		t.text.WriteString(e.Text)
 		return
 	}
-	t.flush()
+	t.flush(t.here())
 	ev := control.LogEvent{Time: e.Time, Kind: string(e.Kind), Text: e.Text}
 	switch e.Kind {
 	case harness.ToolBegin, harness.ToolUpdate, harness.ToolEnd:
@@ -107,14 +186,18 @@ func (t *tracer) hear(e harness.Event) {
 	case harness.AskGone:
 		ev.Text = e.Reason
 	case harness.UsageSeen:
-		ev.Text = itoa(int(e.Usage.Tokens)) + " tokens, " + usd(e.Usage.Cost)
+		ev.Text = strconv.FormatInt(e.Usage.Tokens, 10) + " tokens, " + usd(e.Usage.Cost)
 	case harness.Bound:
 		ev.Text = e.Session
 	case harness.Done:
 		ev.Text = strings.TrimSpace(e.Outcome + " " + e.Reason)
 	}
-	t.out = append(t.out, ev)
+	t.add(ev)
 }
+
+func (t *tracer) here() mark { return mark{life: t.life, seq: t.last} }
+
+func (t *tracer) add(e control.LogEvent) { t.out = append(t.out, traced{LogEvent: e, at: t.here()}) }
 
 func (t *tracer) tool(e harness.Event) {
 	if t.tools == nil {
@@ -124,52 +207,78 @@ func (t *tracer) tool(e harness.Event) {
 	if !known {
 		i = len(t.out)
 		t.tools[e.Tool.ID] = i
-		t.out = append(t.out, control.LogEvent{
-			Time: e.Time, Kind: "tool", Text: strings.TrimSpace(e.Tool.Name + " " + e.Tool.Title), State: "running",
-		})
+		t.add(control.LogEvent{Time: e.Time, Kind: "tool", Text: strings.TrimSpace(e.Tool.Name + " " + e.Tool.Title), State: "running"})
 	}
 	if e.Kind != harness.ToolEnd {
 		return
 	}
-	t.out[i].State, t.out[i].Millis = "failed", e.Tool.Millis
+	delete(t.tools, e.Tool.ID)
+	t.out[i].over = true
+	done := t.out[i].LogEvent
+	done.State, done.Millis = "failed", e.Tool.Millis
 	if e.Tool.OK {
-		t.out[i].State = "ok"
+		done.State = "ok"
 	}
 	if out := tail(e.Tool.Output); out != "" {
-		t.out[i].Text += "\n" + out
+		done.Text += "\n" + out
 	}
+	t.add(done)
 }
 
-func (t *tracer) flush() {
+// flush makes what was said an event; its place is that of what ended it.
+func (t *tracer) flush(at mark) {
 	if t.text.Len() > 0 {
-		t.out = append(t.out, control.LogEvent{Time: t.began, Kind: t.kind, Text: t.text.String()})
+		t.out = append(t.out, traced{LogEvent: control.LogEvent{Time: t.began, Kind: t.kind, Text: t.text.String()}, at: at})
 	}
 	t.text.Reset()
 	t.kind = ""
 }
 
-// chat is the chat file of a run, wherever it lies now.
-func (m *model) chat(r *run) (control.Chat, error) {
-	at := m.chatPath(r)
-	text, err := os.ReadFile(filepath.Join(m.f.dir, filepath.FromSlash(at)))
-	if err != nil {
-		return control.Chat{}, &control.Error{Text: at + ": the chat is not there", Hint: "deckhand log " + r.ID, Code: control.CodeError}
+// chatFile is where the chat of a run lies.
+type chatFile struct{ dir, run, path string }
+
+func (m *model) chatFile(name string) (chatFile, error) {
+	r, fault := m.run(name)
+	if fault != nil {
+		return chatFile{}, fault
 	}
-	return control.Chat{Run: r.ID, Path: at, Text: string(text)}, nil
+	return chatFile{m.f.dir, r.ID, m.chatPath(r)}, nil
 }
 
-// events are the entries of all runs since a time, as the journal has them.
-func (m *model) events(since time.Time) ([]control.JournalEntry, error) {
-	out := []control.JournalEntry{}
+func (c chatFile) read() (control.Chat, error) {
+	text, err := os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(c.path)))
+	if err != nil {
+		return control.Chat{}, &control.Error{Text: c.path + ": the chat is not there", Hint: "deckhand log " + c.run, Code: control.CodeError}
+	}
+	return control.Chat{Run: c.run, Path: c.path, Text: string(text)}, nil
+}
+
+// events returns how to read the entries of all runs since a time, as the
+// journal has them.
+func (m *model) events(since time.Time) func() ([]control.JournalEntry, error) {
+	type source struct {
+		dir   harness.Dir
+		id    string
+		title string
+	}
+	var all []source
 	for _, r := range m.sorted() {
-		if err := eachEntry(r.dir, func(e dispatch.Entry) {
-			if j, ok := m.journalEntry(r, e); ok && !e.Time.Before(since) {
-				out = append(out, control.JournalEntry{Time: e.Time, Event: e.ID, Run: r.ID, Status: j.Status, Object: j.Object, Reason: j.Reason})
-			}
-		}); err != nil {
-			return out, err
+		if !r.LastTime.Before(since) {
+			all = append(all, source{r.dir, r.ID, r.Card.Title})
 		}
 	}
-	slices.SortFunc(out, func(a, b control.JournalEntry) int { return cmp.Compare(a.Event, b.Event) })
-	return out, nil
+	return func() ([]control.JournalEntry, error) {
+		out := []control.JournalEntry{}
+		for _, s := range all {
+			if err := eachEntry(s.dir, func(e dispatch.Entry) {
+				if status, reason, ok := told(e); ok && !e.Time.Before(since) {
+					out = append(out, control.JournalEntry{Time: e.Time, Event: e.ID, Run: s.id, Status: status, Object: s.title, Reason: reason})
+				}
+			}); err != nil {
+				return out, err
+			}
+		}
+		slices.SortFunc(out, func(a, b control.JournalEntry) int { return cmp.Compare(a.Event, b.Event) })
+		return out, nil
+	}
 }

@@ -75,12 +75,13 @@ func (m *model) runView(r *run) control.Run {
 		Project: r.Project, Folder: r.Folder, Status: r.Status(), Reason: m.reason(r), Next: next(r),
 		Chat: m.chatPath(r), Asks: []control.Ask{}, Started: r.Turn, Tokens: r.Tokens, Cost: r.Cost,
 	}
-	if path, lane, c := m.find(r); c != nil {
-		v.Board, v.Line, v.Lane = path, c.Line, lane.Title
+	if s, ok := m.find(r); ok {
+		v.Board, v.Line, v.Lane = s.path, s.card.Line, s.lane.Title
 	}
 	if r.Open() {
-		v.Tokens += r.use.tokens
-		v.Cost = sum(r.Cost, r.use.cost)
+		tokens, cost := r.uncounted()
+		v.Tokens += tokens
+		v.Cost = sum(r.Cost, cost)
 	}
 	if !r.Ended.IsZero() {
 		ended := r.Ended
@@ -90,17 +91,6 @@ func (m *model) runView(r *run) control.Run {
 		v.Asks = append(v.Asks, askView(a))
 	}
 	return v
-}
-
-func sum(a, b *float64) *float64 {
-	if a == nil || b == nil {
-		if a == nil {
-			return b
-		}
-		return a
-	}
-	s := *a + *b
-	return &s
 }
 
 func askView(a dispatch.Ask) control.Ask {
@@ -128,8 +118,8 @@ func (m *model) reason(r *run) string {
 		}
 	}
 	switch {
-	case r.fault != "":
-		return r.fault
+	case r.fault.text != "":
+		return r.fault.text
 	case len(r.Asks) > 0:
 		return strings.TrimSpace(r.Asks[0].Title + " " + r.Asks[0].Message)
 	}
@@ -145,12 +135,15 @@ func (m *model) faults() []control.Problem {
 	if why := m.held(); why.Text != "" {
 		out = append(out, control.Problem{Where: tilde(m.f.dir), Text: why.Text, Hint: why.Hint})
 	}
+	for _, text := range m.broken {
+		out = append(out, control.Problem{Where: tilde(m.f.path("runs")), Text: text, Hint: "deckhand doctor"})
+	}
 	for _, rel := range slices.Sorted(maps.Keys(m.links)) {
 		out = append(out, control.Problem{Where: rel, Text: "a symbolic link that leaves the work folder: what is behind it is not read"})
 	}
 	for _, path := range m.paths() {
 		s := m.boards[path]
-		for _, why := range []string{s.gone, s.board.Inactive, s.board.Problem} {
+		for _, why := range []string{s.gone, s.lanes.text, s.board.Inactive, s.board.Problem} {
 			if why != "" {
 				out = append(out, control.Problem{Where: path, Text: why})
 			}

@@ -1,29 +1,31 @@
 package daemon
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"time"
 
-	"deckhand/harness"
+	"deckhand/internal/store"
 	"deckhand/watcher"
 )
 
 // The watcher's times: a batch waits this long for more, and never longer
-// than the ceiling; the slow poll finds what no event told. The wait is added
-// to settle for a card that was moved, so it is as short as the gaps in which
-// editors save; a file that is caught in the middle is looked at again.
+// than the ceiling; the slow poll finds what no event told.
 const (
-	debounce = 5 * time.Millisecond
+	debounce = 20 * time.Millisecond
 	ceiling  = 300 * time.Millisecond
 	slowPoll = 5 * time.Minute
 )
 
-// skip reports what the watcher leaves out: the ignores, and dot folders by itself.
+// skip reports what the watcher leaves out: the ignores of the moment, and dot
+// folders by itself.
 func (m *model) skip() func(rel string, dir bool) bool {
-	ignore := globs(m.settings.Ignore)
 	return func(rel string, dir bool) bool {
+		ignore := *m.ignore.Load()
 		if dir {
 			return ignore.folder(rel)
 		}
@@ -46,88 +48,121 @@ func (d *daemon) watchFolder() error {
 	d.watch = w
 	d.wg.Go(func() {
 		if err := w.Run(d.ctx); err != nil && d.ctx.Err() == nil {
-			d.post(func() { d.say("watch: %v", err); d.end() })
+			d.post(func() { d.fail(fmt.Errorf("watch: %w", err)) })
 		}
 	})
 	d.wg.Go(func() {
 		for b := range w.Batches() {
-			d.batch(b)
+			looked := make(chan struct{}) // one batch at a time: what comes meanwhile waits in the watcher, and is merged there
+			d.post(func() { d.look(b, func() { close(looked) }) })
+			select {
+			case <-looked:
+			case <-d.ctx.Done():
+			}
 		}
 	})
 	return nil
 }
 
-func (d *daemon) batch(b watcher.Batch) { d.look(b, func() {}) }
+// looked is what looking at a batch gave.
+type looked struct {
+	notes, others []file
+	outside       map[string]bool // links, and whether they lead out of the folder
+}
 
-// look looks at the files of a batch, outside the loop, gives the loop what was
-// seen, and lets it do what comes then.
+// look looks at the files of a batch, outside the loop, and takes what was seen
+// into the model. Looks come one after another, so that an older one cannot
+// replace what a newer one saw.
 func (d *daemon) look(b watcher.Batch, then func()) {
-	var look *looker
-	d.ask(func() { look = d.looker(d.store) })
-	if look == nil {
-		return
+	l, step := d.looker(d.store), d.step
+	var progress func(int)
+	if b.First && len(b.Paths) > 5000 {
+		progress = func(done int) { d.say("reading: %d of %d notes", done, len(b.Paths)) }
 	}
+	d.queues.add("look", func() any { return l.batch(d.f.dir, b, progress) }, func(v any) {
+		d.taken(b, v.(looked), step)
+		then()
+	})
+}
+
+func (l *looker) batch(dir string, b watcher.Batch, progress func(int)) looked {
+	var out looked
 	var paths []string
-	var others []file
 	for _, p := range b.Paths {
 		if note(p) {
 			paths = append(paths, p)
 			continue
 		}
-		_, err := os.Lstat(filepath.Join(d.f.dir, filepath.FromSlash(p)))
-		others = append(others, file{path: p, gone: err != nil})
+		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(p)))
+		out.others = append(out.others, file{path: p, gone: err != nil})
 	}
-	var progress func(int)
-	if b.First && len(paths) > 5000 {
-		progress = func(done int) { d.say("reading: %d of %d notes", done, len(paths)) }
+	out.notes = l.all(paths, progress)
+	out.outside = map[string]bool{}
+	for _, rel := range b.Links {
+		out.outside[rel] = leaves(dir, rel)
 	}
-	files := look.all(paths, progress)
-	d.post(func() {
-		d.taken(b, files, others)
-		then()
-	})
+	return out
 }
 
-// ask runs fn in the loop and waits for it.
-func (d *daemon) ask(fn func()) bool {
-	done := make(chan struct{})
-	d.post(func() { fn(); close(done) })
-	select {
-	case <-done:
-		return true
-	case <-d.ctx.Done():
-		return false
-	}
+// leaves reports whether a link leads out of the folder: what is behind it is
+// not read, and that is said.
+func leaves(dir, rel string) bool {
+	real, err := filepath.EvalSymlinks(filepath.Join(dir, filepath.FromSlash(rel)))
+	return err == nil && real != dir && !strings.HasPrefix(real, dir+string(filepath.Separator))
 }
 
-func (d *daemon) taken(b watcher.Batch, files, others []file) {
-	for _, f := range files {
+// taken puts what was seen into the model. A board that we wrote since the look
+// began is looked at again: which of the two is newer is not known.
+func (d *daemon) taken(b watcher.Batch, l looked, step int64) {
+	for _, f := range l.notes {
+		if s := d.boards[f.path]; s != nil && s.read > step {
+			d.lookSoon(f.path, 0)
+			continue
+		}
 		if d.take(f) {
 			d.dirty = true
+			d.changed(f.path)
 		}
-		if f.busy {
-			d.lookAgain(f.path)
-		}
+		d.busyLook(f)
+		d.special(f.path)
 	}
-	for _, f := range others {
+	for _, f := range l.others {
 		if f.gone {
 			d.files.drop(f.path)
 		} else {
 			d.files.put(f.path)
 		}
-	}
-	d.linked(b.Links)
-	if b.Gone {
-		for _, s := range d.boards {
-			s.gone = "the work folder is gone"
-		}
-		d.dirty = true
-	}
-	for _, f := range slices.Concat(files, others) {
 		d.special(f.path)
 	}
+	for rel, out := range l.outside {
+		if d.links[rel] != out {
+			d.dirty = true
+		}
+		if d.links[rel] = out; !out {
+			delete(d.links, rel)
+		}
+	}
+	if b.Gone {
+		d.folderGone()
+	}
 	if b.First {
-		d.firstScan(len(files))
+		d.firstScan(len(l.notes))
+	}
+}
+
+// changed takes note that a board is not what it was: what failed on it may
+// work now, and what a person asked for may be gone.
+func (d *daemon) changed(path string) {
+	for id, r := range d.runs {
+		if r.Board == path && !r.fault.again.IsZero() {
+			r.fault.again = time.Time{}
+			delete(d.busy, id)
+		}
+	}
+	for id := range d.forced {
+		if id.Board == path && !d.asks(id) {
+			d.served(id)
+		}
 	}
 }
 
@@ -135,52 +170,167 @@ func (d *daemon) taken(b watcher.Batch, files, others []file) {
 func (d *daemon) special(path string) {
 	switch path {
 	case settingsName:
-		d.reload()
-	case d.settings.Output + "/Machine.md":
-		d.readMachine()
+		d.reload(nil)
+	case d.settings.Output + "/" + machineName:
+		d.lookMachine()
 	}
 }
 
-// lookAgain looks at a file soon: it was being written when it was looked at.
-func (d *daemon) lookAgain(path string) {
-	if d.busyLook[path] {
+// firstLook is how soon a file is looked at again that was being written.
+const firstLook = 100 * time.Millisecond
+
+// busyLook looks again at a file that was being written.
+func (d *daemon) busyLook(f file) {
+	if !f.busy {
+		delete(d.looks, f.path)
 		return
 	}
-	d.busyLook[path] = true
-	time.AfterFunc(100*time.Millisecond, func() {
-		d.post(func() { delete(d.busyLook, path) })
-		d.batch(watcher.Batch{Paths: []string{path}})
+	if d.looks[f.path]++; d.o.Once && d.looks[f.path] > 50 {
+		return // somebody writes it all the time
+	}
+	d.lookSoon(f.path, firstLook)
+}
+
+// lookSoon looks at a file again.
+func (d *daemon) lookSoon(path string, after time.Duration) {
+	at := time.Now().Add(after)
+	if old, ok := d.again[path]; !ok || at.Before(old) {
+		d.again[path] = at
+	}
+}
+
+func (d *daemon) lookDue(now time.Time) {
+	var paths []string
+	for path, at := range d.again {
+		if !now.Before(at) {
+			paths = append(paths, path)
+			delete(d.again, path)
+		}
+	}
+	if len(paths) > 0 {
+		d.look(watcher.Batch{Paths: paths}, func() {})
+	}
+}
+
+// awayLook is how often the work folder is looked for while it is gone.
+const awayLook = 5 * time.Second
+
+// folderGone leaves everything alone until the folder is back.
+func (d *daemon) folderGone() {
+	d.say("%s is gone: nothing starts before it is back", d.f.dir)
+	for _, s := range d.boards {
+		s.gone = "the work folder is gone"
+	}
+	d.away, d.dirty = time.Now().Add(awayLook), true
+}
+
+// comeBack looks whether the folder is back. Another folder in its place is
+// not this one: what was decided for this one does not go there.
+func (d *daemon) comeBack(now time.Time) {
+	if d.away.IsZero() || now.Before(d.away) {
+		return
+	}
+	d.away = time.Time{}
+	dir, lock := d.f.dir, d.f.lock
+	d.queues.add("away", func() any { return sameFolder(dir, lock) }, func(v any) {
+		switch err, _ := v.(error); {
+		case errors.Is(err, errReplaced):
+			d.fail(fmt.Errorf("%s: %w", dir, err))
+		case err == nil:
+			d.say("%s is back", dir)
+			d.watch.Rescan()
+			d.rereadAll(nil)
+		default:
+			d.away = time.Now().Add(awayLook)
+		}
 	})
 }
 
+var errReplaced = errors.New("another folder is in the place of the work folder")
+
+// sameFolder reports whether a path leads to an open folder.
+func sameFolder(path string, open *os.File) error {
+	there, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	ours, err := open.Stat()
+	if err == nil && !os.SameFile(there, ours) {
+		return errReplaced
+	}
+	return err
+}
+
 func (d *daemon) firstScan(n int) {
-	d.wiki = isDir(filepath.Join(d.f.dir, ".obsidian"))
 	d.daemon.Watch = d.watch.Mode()
 	if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {
 		d.say("%v", err)
 	}
-	d.readMachine()
-	d.regrant(false)
-	d.record.catchUp(d) // before anything is logged anew
-	d.recover()
-	d.prune()
-	d.ready, d.dirty = true, true
-	d.say("ready: %s, %s, %s", plural(n, "note", "notes"), plural(len(d.boards), "board", "boards"), d.daemon.Watch)
+	dir, output, state := d.f.dir, d.settings.Output, d.o.State
+	d.queues.add("machine", func() any {
+		return firstLooked{wiki: isDir(filepath.Join(dir, ".obsidian")), mine: readMachine(dir, output, state)}
+	}, func(v any) {
+		first := v.(firstLooked)
+		d.wiki, d.mine = first.wiki, first.mine
+		d.takeUpAll()
+		d.say("ready: %s, %s, %s", plural(n, "note", "notes"), plural(len(d.boards), "board", "boards"), d.daemon.Watch)
+	})
 }
 
-// prune drops captures that are too old or too much, never of an open run.
-func (d *daemon) prune() {
-	live := map[string]bool{}
-	for id, r := range d.runs {
-		live[id] = r.Live()
+// firstLooked is what else is looked at in a folder at a start.
+type firstLooked struct {
+	wiki bool
+	mine machineState
+}
+
+// takeUpAll goes on where the daemon before ended.
+func (d *daemon) takeUpAll() {
+	d.regrant(false)
+	d.record.missing(d) // before anything is logged anew
+	d.recover()
+	d.ready, d.dirty = true, true
+	d.tidy(time.Now())
+}
+
+// late is told of a save that came after a swap had been compared.
+func (d *daemon) late(r store.Recovered) { d.post(func() { d.recovered(r) }) }
+
+// recovered says what became of a copy that a swap, or a kill in one, left.
+func (d *daemon) recovered(r store.Recovered) {
+	if r.Kept != "" {
+		d.say("%s: %s: two saves met; the earlier one is kept in %s", r.Path, r.What, r.Kept)
+		return
 	}
-	state, days, size := d.f.state, d.machine.KeepDays, d.machine.KeepSize
-	d.queues.add("prune", func() any {
-		_, err := harness.Prune(state, days, size, func(run string) bool { return live[run] })
-		return err
-	}, func(v any) {
-		if err, _ := v.(error); err != nil {
-			d.say("captures: %v", err)
+	if r.What != store.Swept {
+		d.say("%s: %s", r.Path, r.What)
+	}
+}
+
+// list walks a folder as the watcher does.
+func list(dir string, skip func(rel string, dir bool) bool) (notes, others []string, err error) {
+	err = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+				return nil
+			}
+			return err
 		}
+		rel, err := filepath.Rel(dir, p)
+		if err != nil || rel == "." {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		hidden := filepath.Base(p)[0] == '.'
+		switch {
+		case e.IsDir() && (hidden || skip(rel, true)):
+			return filepath.SkipDir
+		case e.IsDir() || hidden || skip(rel, false):
+		case note(rel):
+			notes = append(notes, rel)
+		default:
+			others = append(others, rel)
+		}
+		return nil
 	})
+	return notes, others, err
 }

@@ -1,0 +1,266 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"deckhand/board"
+	"deckhand/dispatch"
+	"deckhand/internal/store"
+)
+
+// change is an operation on a board: pure, and once more on what a person has
+// saved meanwhile.
+type change func(*board.Board) (*board.Board, error)
+
+// wrote is the result of writing a board.
+type wrote struct {
+	err   error
+	board *board.Board // as it is now; nil when nothing was written
+}
+
+// update is how the store writes: when the file is quiet, or now.
+type update func(ctx context.Context, rel string, op store.Op) (store.Result, error)
+
+// writeBoard changes a board outside the loop, behind other changes of it. done
+// runs in the loop, after the model has what was written.
+func (d *daemon) writeBoard(path string, write update, do change, done func(error)) {
+	step, opts := d.step, d.optionsOf(path)
+	read := reader(path, d.boards[path], opts)
+	d.queues.add("board:"+path, func() any {
+		var last *board.Board
+		res, err := write(d.ctx, path, func(cur []byte) ([]byte, error) {
+			if cur == nil {
+				return nil, board.ErrGone
+			}
+			next, err := do(read(cur))
+			if err != nil {
+				return nil, err
+			}
+			last = next
+			return next.Src, nil
+		})
+		d.o.at("card written")
+		if err != nil || res.Bytes == nil {
+			return wrote{err: err}
+		}
+		return wrote{board: last.Reread(res.Bytes, opts)}
+	}, func(v any) {
+		w := v.(wrote)
+		if w.board != nil {
+			d.wrote(path, w.board, step)
+		}
+		done(w.err)
+	})
+}
+
+// bytewise is a change by an operation that gives bytes.
+func (d *daemon) bytewise(path string, op func(*board.Board) ([]byte, error)) change {
+	opts := d.optionsOf(path)
+	return func(b *board.Board) (*board.Board, error) {
+		src, err := op(b)
+		if err != nil {
+			return nil, err
+		}
+		return b.Reread(src, opts), nil
+	}
+}
+
+// wrote takes over what we wrote without waiting for the watcher. A look that
+// came in between may have seen a save that is newer: then it is looked again.
+func (d *daemon) wrote(path string, b *board.Board, step int64) {
+	next := &seen{board: b}
+	if old := d.boards[path]; old != nil {
+		next.ctime = old.ctime
+		if old.read > step {
+			d.lookSoon(path, 0)
+		}
+	}
+	d.setBoard(path, next)
+	d.dirty = true
+}
+
+// show writes what a run's card shows.
+func (d *daemon) show(r *run, a dispatch.Action) bool {
+	announced := !r.InSync && r.Want.Word == a.Shows.Word && r.Want.To == a.Shows.To && slices.Equal(r.Want.Lines, a.Shows.Lines)
+	if !announced && !d.log(r, dispatch.Entry{Kind: dispatch.Show, Word: a.Shows.Word, To: a.Shows.To, Lines: a.Shows.Lines}) {
+		return false
+	}
+	up := board.Update{Run: a.Find, Key: a.Key, Put: a.Item, Wrote: r.Wrote}
+	to, first := roleOf(a.Shows.To), firstClaim(r)
+	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) {
+		up, err := moving(b, up, to, a.From, first)
+		if err != nil {
+			return nil, err
+		}
+		return b.Apply(up)
+	}, func() {
+		d.fact(r, dispatch.Entry{Kind: dispatch.Shown, Board: a.Board, Card: d.cardNow(r, a.Board)})
+	})
+	return true
+}
+
+// errMoved: between the decision and the write a person has moved the card.
+var errMoved = errors.New("a person moved the card meanwhile")
+
+// moving lets an update move its card only where that is deckhand's to do: to
+// the working lane from where it was seen, onward only from the working lane. A
+// card that a person has moved since stays where they put it, and is not taken.
+func moving(b *board.Board, up board.Update, to board.Role, from string, first bool) (board.Update, error) {
+	cards := b.ByRun(up.Run)
+	own := len(cards) > 0
+	if !own {
+		cards = b.ByKey(up.Key)
+	}
+	if to == board.NoRole || len(cards) != 1 {
+		return up, nil // nothing is moved, or the update says what is wrong
+	}
+	lane := b.LaneOf(cards[0])
+	switch {
+	case lane == nil:
+		return up, nil // archived meanwhile
+	case lane.Role == to:
+	case lane.Title != from && first:
+		return up, fmt.Errorf("%s:%d: %w", b.Path, cards[0].Line, errMoved)
+	case lane.Title != from:
+		return up, nil
+	case own && to != board.Working && lane.Role != board.Working:
+		return up, nil
+	}
+	up.To = to
+	return up, nil
+}
+
+// firstClaim reports whether nothing of a run stands on a board yet.
+func firstClaim(r *run) bool {
+	return r.Phase == dispatch.PhaseClaimed && r.Life == 0 && r.Tries == 0
+}
+
+// writeCard changes the board a run's card is on. done runs in the loop when
+// it is written.
+func (d *daemon) writeCard(r *run, path string, do change, done func()) {
+	d.busy[r.ID] = true
+	d.writeBoard(path, d.store.Update, do, func(err error) {
+		if err != nil {
+			d.cardFailed(r, path, err)
+			return
+		}
+		delete(d.busy, r.ID)
+		r.fault = trouble{}
+		done()
+	})
+}
+
+// cardFailed is a card that could not be written. What a person can have done
+// is judged anew; what the machine did is tried again.
+func (d *daemon) cardFailed(r *run, path string, err error) {
+	if firstClaim(r) && d.release(r, path, err) {
+		return
+	}
+	if r.fault.failed(time.Now(), err) {
+		d.say("card of run %s: %v", r.ID, err)
+	}
+	if errors.Is(err, store.ErrBusy) {
+		r.fault.again = time.Now().Add(pause / 10)
+	}
+}
+
+// release gives a claim up whose card could not be written. When that is the
+// file's fault nothing starts on it before it has changed: a new claim would
+// fail in the same way.
+func (d *daemon) release(r *run, path string, err error) bool {
+	file := is(err, store.ErrReadOnly, store.ErrHardLink, store.ErrLink, store.ErrOutside, store.ErrNUL, store.ErrTooLarge, store.ErrNotFile)
+	if !file && !is(err, board.ErrGone, board.ErrAmbiguous, board.ErrNoLane, board.ErrInactive, errMoved) {
+		return false
+	}
+	if !d.log(r, dispatch.Entry{Kind: dispatch.Released, Reason: err.Error()}) {
+		return false
+	}
+	delete(d.busy, r.ID)
+	d.lookSoon(path, 0)
+	if s := d.boards[path]; s != nil && file {
+		s.refused = strings.TrimPrefix(err.Error(), path+": ")
+		s.gone = s.refused
+	}
+	return true
+}
+
+func is(err error, any ...error) bool {
+	return slices.ContainsFunc(any, func(e error) bool { return errors.Is(err, e) })
+}
+
+// takeBack undoes a claim that may not start any more.
+func (d *daemon) takeBack(r *run, a dispatch.Action) bool {
+	over := dispatch.Entry{Kind: dispatch.Released, Reason: "what allowed it to start is gone"}
+	if r.Life > 0 {
+		over = dispatch.Entry{Kind: dispatch.Ended, Reason: over.Reason}
+	}
+	if a.Board == "" || r.Life > 0 {
+		return d.log(r, over)
+	}
+	up := board.Update{Run: strings.ToLower(r.ID), Key: a.Key, ToLane: r.Card.Lane, Remove: true, Wrote: r.Wrote}
+	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) {
+		next, err := b.Apply(up)
+		if errors.Is(err, board.ErrNoLane) { // a person has renamed it: the card stays where it is
+			stays := up
+			stays.ToLane = ""
+			return b.Apply(stays)
+		}
+		return next, err
+	}, func() { d.log(r, over) })
+	return true
+}
+
+// clear takes the item that was copied with a task that recurs off the new card.
+func (d *daemon) clear(r *run, a dispatch.Action) bool {
+	up := board.Update{Key: a.Key, Remove: true, Wrote: r.Wrote}
+	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) { return b.Apply(up) }, func() {
+		d.said(r, 0, "the copied line was taken off the new card of a task that recurs")
+	})
+	return true
+}
+
+// addLanes adds the lanes that a board lacks.
+func (d *daemon) addLanes(path string) bool {
+	s := d.boards[path]
+	if s == nil || d.adding[path] || time.Now().Before(s.lanes.again) {
+		return false
+	}
+	d.adding[path] = true
+	d.writeBoard(path, d.store.Update, d.bytewise(path, (*board.Board).AddLanes), func(err error) {
+		delete(d.adding, path)
+		now := d.boards[path]
+		if err == nil || now == nil {
+			return
+		}
+		now.lanes = s.lanes
+		if now.lanes.failed(time.Now(), err) {
+			d.say("lanes: %v", err)
+		}
+	})
+	return true
+}
+
+// cardNow is a run's card as it stands, with everything a person has written
+// below it: what comes later is what they added.
+func (d *daemon) cardNow(r *run, path string) *dispatch.Card {
+	s, ok := d.find(r)
+	if !ok || s.path != path {
+		return nil
+	}
+	return &dispatch.Card{Board: path, Lane: s.lane.Title, Line: s.card.Line, Key: s.card.Key, Title: s.card.Title, Lines: personLines(r, s.card)}
+}
+
+// personLines are the lines of a run's card that deckhand did not write: those
+// below the card's first, and those inside its item.
+func personLines(r *run, c *board.Card) []string {
+	lines := slices.Clone(c.Lines)
+	if c.Status != nil {
+		lines = append(lines, board.Added(r.Wrote, c.Status.Lines)...)
+	}
+	return lines
+}

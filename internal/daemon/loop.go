@@ -1,0 +1,192 @@
+package daemon
+
+import (
+	"fmt"
+	"time"
+
+	"deckhand/dispatch"
+)
+
+// post gives the loop something to do. It waits for the loop, so that a flood
+// is held back where it comes from, and gives up when the daemon ends.
+func (d *daemon) post(fn func()) {
+	select {
+	case d.inbox <- fn:
+	case <-d.ctx.Done():
+	}
+}
+
+// loop is the one goroutine that owns the state.
+func (d *daemon) loop() error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		if d.dirty && d.decides() {
+			d.reconcile()
+		}
+		if d.o.Once {
+			if over, err := d.over(); over {
+				return err
+			}
+		}
+		timer.Reset(time.Until(d.nextWake()))
+		select {
+		case <-d.ctx.Done():
+			return d.failure
+		case fn := <-d.inbox:
+			fn()
+			d.drain()
+		case <-timer.C:
+			d.dirty = true
+			d.due(time.Now())
+		}
+	}
+}
+
+// drain handles what has come in meanwhile, so that one look serves a burst.
+func (d *daemon) drain() {
+	for range cap(d.inbox) {
+		select {
+		case fn := <-d.inbox:
+			fn()
+		default:
+			return
+		}
+	}
+}
+
+// decides reports whether anything may be decided now.
+func (d *daemon) decides() bool {
+	return d.ready && d.rereading == 0 && d.stalled.again.IsZero()
+}
+
+// rounds bounds how often one wake-up looks again after its own actions.
+const rounds = 16
+
+func (d *daemon) reconcile() {
+	d.dirty = false
+	d.catchUp()
+	d.forgetGone()
+	now := time.Now()
+	for range rounds {
+		if !d.decides() {
+			return
+		}
+		d.decision = dispatch.Reconcile(d.world(now))
+		d.mem = d.decision.Memory
+		if d.acted = d.actAll(d.decision.Actions); d.acted == 0 {
+			break
+		}
+	}
+	d.wake = d.decision.Wake
+	d.survey(now)
+	d.report(now)
+}
+
+// actAll carries out actions, until one finds that nothing can be written, and
+// counts those that could be done.
+func (d *daemon) actAll(actions []dispatch.Action) (acted int) {
+	for _, a := range actions {
+		if !d.decides() {
+			break
+		}
+		if d.act(a) {
+			acted++
+		}
+	}
+	return acted
+}
+
+// slowest is the longest the loop sleeps: clocks that jump are looked at then.
+const slowest = 10 * time.Minute
+
+// nextWake is when something is due, if nothing happens before. What can only
+// be done when something is decided is no reason to wake while nothing is.
+func (d *daemon) nextWake() time.Time {
+	at := time.Now().Add(slowest)
+	earlier := func(t time.Time) {
+		if !t.IsZero() && t.Before(at) {
+			at = t
+		}
+	}
+	earlier(d.stalled.again)
+	earlier(d.away)
+	for _, t := range d.again {
+		earlier(t)
+	}
+	if !d.decides() {
+		return at
+	}
+	earlier(d.wake)
+	earlier(d.record.trouble.again)
+	earlier(d.record.due)
+	earlier(d.page.trouble.again)
+	earlier(d.surveyAgain)
+	for _, s := range d.boards {
+		earlier(s.lanes.again)
+	}
+	for _, r := range d.runs {
+		earlier(r.fault.again)
+		earlier(r.lost)
+		earlier(r.chatDue)
+	}
+	return at
+}
+
+// due does what was put off until now.
+func (d *daemon) due(now time.Time) {
+	d.stalled.due(now)
+	d.lookDue(now)
+	d.comeBack(now)
+	if !d.decides() {
+		return
+	}
+	for id, r := range d.runs {
+		if r.fault.due(now) {
+			delete(d.busy, id)
+		}
+		d.followAgain(r, now)
+		if !r.chatDue.IsZero() && !now.Before(r.chatDue) {
+			d.writeChat(r)
+		}
+	}
+	d.record.trouble.due(now)
+	d.page.trouble.due(now)
+	for _, s := range d.boards {
+		s.lanes.due(now)
+	}
+	d.record.flush(d, now)
+	d.tidy(now)
+}
+
+// over reports whether a daemon that runs once has nothing left to do. It ends
+// with an error when it cannot go on.
+func (d *daemon) over() (bool, error) {
+	if d.stalled.tries > enough {
+		return true, fmt.Errorf("the state cannot be written: %s", d.stalled.text)
+	}
+	if !d.decides() || d.dirty || d.acted > 0 || len(d.again) > 0 || !d.queues.idle() || d.unprobed() {
+		return false, nil
+	}
+	for _, r := range d.runs {
+		if r.busy() {
+			return false, nil
+		}
+	}
+	if d.record.waits() {
+		d.record.write(d) // nothing else is left: what waits is written now
+		return false, nil
+	}
+	return !d.page.trouble.waits(), nil
+}
+
+// busy reports whether something of a run is still to come without a person.
+func (r *run) busy() bool {
+	switch {
+	case r.fault.waits(), !r.lost.IsZero(), len(r.unlogged) > 0:
+		return true
+	case !r.chatDue.IsZero() && r.chatFault.tries < enough:
+		return true
+	}
+	return r.Live() && r.Phase != dispatch.PhaseWaiting && !(r.fault.tries >= enough && r.Phase == dispatch.PhaseClaimed)
+}

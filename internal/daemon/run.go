@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"fmt"
+	"time"
+
+	"deckhand/dispatch"
+	"deckhand/harness"
+)
+
+// run is one run: what its log says, and what its live capture adds.
+type run struct {
+	*dispatch.Run
+	dir      harness.Dir
+	runner   *runner // of the loop; nil when no life is attached
+	talk     *talk   // what goes into the chat; of the loop
+	use      usage   // of the life that is attached
+	counted  int     // the life whose usage the log has
+	resumes  int     // how often it went on by itself since a person last had a word
+	prompt   string  // of the attached life, as sent
+	model    string  // that the agent says it uses
+	logged   map[logKey]bool
+	unlogged []dispatch.Entry // facts that the disk has not taken yet, oldest first
+	starting bool             // a life is being started
+	misses   int              // keepers that died before they did anything
+
+	fault trouble   // why the last effect on its card failed
+	lost  time.Time // its capture could not be read; followed again then
+
+	chatDue   time.Time // the chat is written then at the latest
+	chatAt    time.Time // it was written last
+	chatBusy  bool      // it is being written
+	chatFirst int       // the life whose first piece makes the chat; 0: none was announced
+	chatMiss  int       // how often it was not where it should be
+	chatGone  bool      // a person deleted it: it is not made again
+	chatFault trouble   // why it could not be written
+	props     string    // what its header was given last, to see that it changed
+}
+
+// logKey names an entry that comes from a capture: the same line read again
+// after a restart must not be logged twice.
+type logKey struct {
+	kind dispatch.Kind
+	life int
+	seq  int64
+	ask  string
+}
+
+func keyOf(e dispatch.Entry) logKey {
+	k := logKey{kind: e.Kind, life: e.Life, seq: e.Seq}
+	if e.Ask != nil {
+		k.ask = e.Ask.ID
+	}
+	return k
+}
+
+func newRun(r *dispatch.Run, dir harness.Dir) *run {
+	return &run{Run: r, dir: dir, logged: map[logKey]bool{}}
+}
+
+// apply adds an entry to what is known of the run.
+func (r *run) apply(e dispatch.Entry) {
+	r.Apply(e)
+	switch e.Kind {
+	case dispatch.Chat:
+		if r.chatFirst == 0 {
+			r.chatFirst = e.Life
+		}
+	case dispatch.Finished, dispatch.Ended, dispatch.Interrupted:
+		if e.Tokens > 0 || e.Cost != nil {
+			r.counted = e.Life
+		}
+	case dispatch.Resumed:
+		if r.resumes++; e.By != byItself {
+			r.resumes = 0
+		}
+	}
+	if e.Seq > 0 {
+		r.logged[keyOf(e)] = true
+	}
+}
+
+// takes reports whether an entry is news: not in the log already, and not
+// about a turn that is over.
+func (r *run) takes(e dispatch.Entry) bool {
+	return e.Kind != "" && !r.logged[keyOf(e)] && r.Open()
+}
+
+// uncounted is what the attached life has used and the log does not have yet.
+func (r *run) uncounted() (tokens int64, cost *float64) {
+	if r.use.life == 0 || r.use.life == r.counted {
+		return 0, nil
+	}
+	return r.use.tokens, r.use.cost
+}
+
+// ending is one line about how a run stands.
+func (r *run) ending() string {
+	text := r.Outcome
+	if r.Reason != "" {
+		text += ": " + r.Reason
+	}
+	return fmt.Sprintf("%s · %s · %s", text, dispatch.Short(r.Ended.Sub(r.Turn)), usd(r.Cost))
+}
+
+// usage adds up what the messages of one life cost; each message counts once.
+type usage struct {
+	life   int
+	seen   map[string]bool
+	tokens int64
+	cost   *float64
+}
+
+func (u *usage) add(m *harness.Usage) {
+	if m.Message != "" {
+		if u.seen[m.Message] {
+			return
+		}
+		if u.seen == nil {
+			u.seen = map[string]bool{}
+		}
+		u.seen[m.Message] = true
+	}
+	u.tokens += m.Tokens
+	u.cost = sum(u.cost, m.Cost)
+}
+
+// sum adds two costs of which one or both may be unknown.
+func sum(a, b *float64) *float64 {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	s := *a + *b
+	return &s
+}
