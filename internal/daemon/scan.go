@@ -29,8 +29,9 @@ type file struct {
 // looker reads files and says what they are. It is used by several goroutines
 // at once and holds copies of what it needs of the model.
 type looker struct {
-	read    func(rel string) ([]byte, store.Info, error)
+	store   *store.Store
 	opts    board.Options
+	quick   *board.Recogniser
 	outputs []string
 	named   map[string]bool
 	globs   globs // boards:
@@ -40,7 +41,7 @@ type looker struct {
 
 func (m *model) looker(s *store.Store) *looker {
 	l := &looker{
-		read: s.Read, opts: m.options(), outputs: m.f.file.Outputs, named: map[string]bool{}, globs: m.settings.Boards,
+		store: s, opts: m.options(), quick: board.NewRecogniser(m.options()), outputs: m.f.file.Outputs, named: map[string]bool{}, globs: m.settings.Boards,
 		ignore: *m.ignore.Load(), known: make(map[string]*seen, len(m.boards)),
 	}
 	for _, p := range m.machine.Projects {
@@ -57,13 +58,20 @@ func (m *model) looker(s *store.Store) *looker {
 // note reports whether a path is a note: the only files that are read.
 func note(rel string) bool { return strings.EqualFold(path.Ext(rel), ".md") }
 
-// look reads one file.
-func (l *looker) look(rel string) file {
+// look reads one file. Of most, a glance shows that they are no boards; one that
+// is torn by a save is looked at again because of that save.
+func (l *looker) look(g *store.Glancer, rel string) file {
 	f := file{path: rel, ignore: l.ignore.match(rel)}
 	if f.ignore {
 		return f
 	}
-	src, info, err := l.read(rel)
+	if l.known[rel] == nil {
+		if src, err := g.Read(rel); err == nil && !l.isBoard(rel, src) {
+			f.chat, _ = chats.Run(src)
+			return f
+		}
+	}
+	src, info, err := l.store.Read(rel)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.gone = true
@@ -76,15 +84,20 @@ func (l *looker) look(rel string) file {
 		return f
 	}
 	f.ctime = info.CTime
+	if !l.isBoard(rel, src) {
+		f.chat, _ = chats.Run(src)
+		return f
+	}
 	opts := l.opts
 	opts.Named = l.named[rel]
-	switch {
-	case below(rel, l.outputs), !opts.Named && !l.globs.match(rel), !board.Recognise(rel, src, opts):
-		f.chat, _ = chats.Run(src)
-	default:
-		f.board = reader(rel, l.known[rel], opts)(src)
-	}
+	f.board = reader(rel, l.known[rel], opts)(src)
 	return f
+}
+
+// isBoard reports whether a file is a board and not one of ours.
+func (l *looker) isBoard(rel string, src []byte) bool {
+	named := l.named[rel]
+	return !below(rel, l.outputs) && (named || l.globs.match(rel)) && l.quick.Board(rel, src, named)
 }
 
 func below(rel string, dirs []string) bool {
@@ -117,9 +130,11 @@ func (l *looker) all(paths []string, progress func(done int)) []file {
 	}
 	for range workers {
 		wg.Go(func() {
+			g := l.store.Glancer()
+			defer g.Close()
 			for from, to := take(); from < to; from, to = take() {
 				for i := from; i < to; i++ {
-					out[i] = l.look(paths[i])
+					out[i] = l.look(g, paths[i])
 				}
 			}
 		})
