@@ -119,13 +119,19 @@ func roleOf(name string) board.Role {
 	return board.NoRole
 }
 
-// reader gives the board that some bytes are. Where they are, or nearly are,
+// reread gives the board that some bytes are. Where they are, or nearly are,
 // what was read last, little has to be read again.
-func reader(path string, known *seen, o board.Options) func(src []byte) *board.Board {
-	return func(src []byte) *board.Board {
-		if known == nil {
-			return board.Parse(path, src, o)
-		}
-		return known.board.Reread(src, o)
+func reread(path string, src []byte, known *board.Board, o board.Options) *board.Board {
+	if known == nil {
+		return board.Parse(path, src, o)
 	}
+	return known.Reread(src, o)
+}
+
+// boardAt is a board as it is known; nil when it is not.
+func (m *model) boardAt(path string) *board.Board {
+	if s := m.boards[path]; s != nil {
+		return s.board
+	}
+	return nil
 }

@@ -30,14 +30,14 @@ type update func(ctx context.Context, rel string, op store.Op) (store.Result, er
 // runs in the loop, after the model has what was written.
 func (d *daemon) writeBoard(path string, write update, do change, done func(error)) {
 	step, opts := d.step, d.optionsOf(path)
-	read := reader(path, d.boards[path], opts)
+	known := d.boardAt(path)
 	d.queues.add("board:"+path, func() any {
 		var last *board.Board
 		res, err := write(d.ctx, path, func(cur []byte) ([]byte, error) {
 			if cur == nil {
 				return nil, board.ErrGone
 			}
-			next, err := do(read(cur))
+			next, err := do(reread(path, cur, known, opts))
 			if err != nil {
 				return nil, err
 			}

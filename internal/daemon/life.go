@@ -183,6 +183,10 @@ func (d *daemon) lifeOver(r *run, n int, e end, s swept) {
 func ended(r *run, n int, e end) dispatch.Entry {
 	entry := dispatch.Entry{Kind: dispatch.Ended, Life: n}
 	entry.Tokens, entry.Cost = r.uncounted()
+	if e.removed {
+		entry.Reason = "the folder of its run was removed"
+		return entry
+	}
 	if e.gone && r.Phase != dispatch.PhaseEnding && r.Phase != dispatch.PhaseStopping {
 		entry.Kind, entry.Reason = dispatch.Interrupted, "its keeper was killed or the machine restarted; what the agent did last is not known"
 		return entry

@@ -122,26 +122,24 @@ func (d *daemon) takeUp(r *run, life *harness.Life, step dispatch.Step) {
 // unreadable is a run of which the files cannot be read. While its agent may be
 // at work it is left as it is, and looked at again; else it is over.
 func (d *daemon) unreadable(r *run, life *harness.Life, err error) {
-	if !r.Live() {
-		return
-	}
-	state := harness.LifeState{Held: !errors.Is(err, fs.ErrNotExist)}
-	if life != nil {
-		if seen, bad := stateOf(*life); bad == nil {
-			state = seen
-		}
-	}
-	if state.Held {
+	switch {
+	case !r.Live():
+	case errors.Is(err, fs.ErrNotExist) && life == nil:
+		d.fact(r, dispatch.Entry{Kind: dispatch.Ended, Reason: "the folder of its run was removed"})
+	case errors.Is(err, fs.ErrNotExist):
+		d.lifeEnded(r, life, end{removed: true})
+	case life != nil && over(*life):
+		d.said(r, 0, harness.OneSentence(err.Error()))
+		d.lifeEnded(r, life, end{gone: true})
+	default:
 		d.lifeEnded(r, life, end{err: err})
-		return
 	}
-	d.say("run %s: %v", r.ID, err)
-	d.said(r, 0, harness.OneSentence(err.Error()))
-	if life == nil {
-		d.fact(r, dispatch.Entry{Kind: dispatch.Interrupted, Reason: "its capture is gone"})
-		return
-	}
-	d.lifeEnded(r, life, end{gone: true})
+}
+
+// over reports whether a life has certainly no keeper any more.
+func over(l harness.Life) bool {
+	state, err := stateOf(l)
+	return err == nil && !state.Held
 }
 
 // stateOf looks at a life. Files that a power cut spoilt say as little as files

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ type end struct {
 	exit    *harness.Exit
 	gone    bool            // the keeper died
 	nothing bool            // and had not begun: nothing ran
+	removed bool            // so is the capture
 	err     error           // the capture could not be followed: nothing is known
 	events  []harness.Event // what the end itself says
 }
@@ -81,7 +83,10 @@ func (r *runner) line(l harness.Line) error {
 // exit is how the life ended, when following it ended with err.
 func (r *runner) exit(err error) end {
 	gone := errors.Is(err, harness.ErrKeeperGone)
-	if err != nil && !gone {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return end{removed: true}
+	case err != nil && !gone:
 		return end{err: err}
 	}
 	state, err := stateOf(*r.life)

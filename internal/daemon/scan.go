@@ -36,13 +36,13 @@ type looker struct {
 	named   map[string]bool
 	globs   globs // boards:
 	ignore  globs
-	known   map[string]*seen // boards as they are known: most of one does not change
+	known   map[string]*board.Board // as they were read last: most of one does not change
 }
 
 func (m *model) looker(s *store.Store) *looker {
 	l := &looker{
 		store: s, opts: m.options(), quick: board.NewRecogniser(m.options()), outputs: m.f.file.Outputs, named: map[string]bool{}, globs: m.settings.Boards,
-		ignore: *m.ignore.Load(), known: make(map[string]*seen, len(m.boards)),
+		ignore: *m.ignore.Load(), known: make(map[string]*board.Board, len(m.boards)),
 	}
 	for _, p := range m.machine.Projects {
 		for _, b := range p.Boards {
@@ -50,7 +50,7 @@ func (m *model) looker(s *store.Store) *looker {
 		}
 	}
 	for path, s := range m.boards {
-		l.known[path] = &seen{board: s.board}
+		l.known[path] = s.board
 	}
 	return l
 }
@@ -90,7 +90,7 @@ func (l *looker) look(g *store.Glancer, rel string) file {
 	}
 	opts := l.opts
 	opts.Named = l.named[rel]
-	f.board = reader(rel, l.known[rel], opts)(src)
+	f.board = reread(rel, src, l.known[rel], opts)
 	return f
 }
 

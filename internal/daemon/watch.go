@@ -14,9 +14,11 @@ import (
 )
 
 // The watcher's times: a batch waits this long for more, and never longer
-// than the ceiling; the slow poll finds what no event told.
+// than the ceiling; the slow poll finds what no event told. The wait is added
+// to settle for a card that was moved, so it is as short as the gaps in which
+// editors save; a file that is caught in the middle is looked at again.
 const (
-	debounce = 20 * time.Millisecond
+	debounce = 5 * time.Millisecond
 	ceiling  = 300 * time.Millisecond
 	slowPoll = 5 * time.Minute
 )
