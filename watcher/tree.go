@@ -69,7 +69,7 @@ func (t *tree) skipped(rel, name string, dir bool) bool {
 	if strings.HasPrefix(name, ".") {
 		return true
 	}
-	if !dir && (strings.HasPrefix(name, "#") || strings.HasSuffix(name, "~")) {
+	if !dir && (strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") || strings.HasSuffix(name, "~")) {
 		return true
 	}
 	return t.skip(rel, dir)

@@ -113,13 +113,13 @@ func (r running) abs(rel string) string { return filepath.Join(r.root, rel) }
 
 func TestFirstBatchHoldsEveryFile(t *testing.T) {
 	root := t.TempDir()
-	for _, f := range []string{"a.md", "sub/b.md", "sub/deep/c.md", "Templates/t.md", ".obsidian/x.json", ".dot.md", "#auto#", "old~", "#folder/d.md"} {
+	for _, f := range []string{"a.md", "sub/b.md", "sub/deep/c.md", "Templates/t.md", ".obsidian/x.json", ".dot.md", "#auto#", "old~", "# Plan.md", "#folder/d.md"} {
 		put(t, filepath.Join(root, f), "x")
 	}
 	must(t, os.Symlink("a.md", filepath.Join(root, "link.md")))
 	must(t, os.Symlink(".", filepath.Join(root, "loop")))
 	_, b := start(t, root, Options{Skip: func(rel string, dir bool) bool { return dir && rel == "Templates" }})
-	if want := []string{"#folder/d.md", "a.md", "sub/b.md", "sub/deep/c.md"}; !slices.Equal(b.Paths, want) {
+	if want := []string{"# Plan.md", "#folder/d.md", "a.md", "sub/b.md", "sub/deep/c.md"}; !slices.Equal(b.Paths, want) {
 		t.Errorf("got %q, want %q", b.Paths, want)
 	}
 	if want := []string{"link.md", "loop"}; !slices.Equal(b.Links, want) {
