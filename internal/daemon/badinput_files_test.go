@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -103,7 +104,7 @@ func TestLinksStayInside(t *testing.T) {
 func TestAwkwardNames(t *testing.T) {
 	names := []string{
 		"Quote ' \" ", `Back\slash`, "new\nline", "tab\t", "escape \x1b[31m", "bidi \u202egnp", "👩\u200d👩\u200d👧", "^ [ ] | : * ? < >", "[[x]]", "%% c", "-dash", "--help",
-		"trailing ", " leading", strings.Repeat("x", 252), "é", "e\u0301", "CASE", "case", "bad\xff", "$(touch pwned)", "`id`", "<!-- ", "con", "# not first",
+		"trailing ", " leading", strings.Repeat("x", 252), "é", "e\u0301", "CASE", "case", "bad\xff", "$(touch pwned)", "`id`", "<!-- ", "con", "# Plan",
 	}
 	projects := map[string]string{}
 	p := newPlace(t, "", "")
@@ -114,7 +115,7 @@ func TestAwkwardNames(t *testing.T) {
 	files := map[string]string{}
 	for i, name := range names {
 		title := strings.NewReplacer("\n", " ").Replace(name)
-		rel := strings.TrimPrefix(name, "# ") + ".md"
+		rel := name + ".md"
 		files[rel] = title
 		p.write(p.at(rel), on(fmt.Sprintf("p%d", i), fmt.Sprintf("- [ ] %s %d @pi\n", title, i)))
 	}
@@ -179,6 +180,72 @@ func TestFilesThatAreNoFiles(t *testing.T) {
 	if got, err := os.ReadFile(filepath.Join(p.proj, "Out.md")); err != nil || string(got) != out {
 		t.Errorf("a board outside was written: %v\n%s", err, got)
 	}
+}
+
+// A board that may not be written starts nothing, and its project and its place
+// on the machine are free for others; once it may be, its card runs.
+func TestBoardsThatMayNotBeWritten(t *testing.T) {
+	p := bad(t, fast, nil, nil)
+	p.write(p.at("Read only.md"), boardOf("- [ ] Read only @pi\n"))
+	p.write(p.at("Hard.md"), boardOf("- [ ] Hard @pi\n"))
+	if err := errors.Join(os.Chmod(p.at("Read only.md"), 0o444), os.Link(p.at("Hard.md"), filepath.Join(p.proj, "Other name"))); err != nil {
+		t.Fatal(err)
+	}
+	d := p.watching(bounded(t))
+	p.shows(d, "Review", "🟢 pi: review")
+	d.until(func(s control.Status) bool {
+		return strings.Contains(reasons(s, "Read only.md"), "read-only") && strings.Contains(reasons(s, "Hard.md"), "several names")
+	})
+	if got := p.read("Hard.md"); got != boardOf("- [ ] Hard @pi\n") {
+		t.Errorf("it was written:\n%s", got)
+	}
+	if err := os.Chmod(p.at("Read only.md"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.until(func(s control.Status) bool {
+		return slices.ContainsFunc(s.Runs, func(r control.Run) bool { return r.Board == "Read only.md" && r.Status == "done" })
+	})
+}
+
+// Where the journal and the chats belong something else stands: the card runs
+// all the same, and the daemon comes to its end.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	p := bad(t, fast, nil, nil)
+	ours := []string{"deckhand/journal", "deckhand/chats"}
+	for _, rel := range ours {
+		if err := os.Symlink(p.proj, p.at(rel)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.once()
+	p.good()
+	entries, err := os.ReadDir(p.proj)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("the folder behind the links holds %v, want what the agent wrote alone: %v", entries, err)
+	}
+	for _, rel := range ours {
+		if n := strings.Count(p.log.String(), rel); n == 0 || n > 5 {
+			t.Errorf("%s is named %d times:\n%s", rel, n, p.log)
+		}
+	}
+}
+
+// A configuration that is broken at a start forgets no grant: mended, the cards
+// that are newer than the grants start.
+func TestBrokenConfigurationAtAStartForgetsNothing(t *testing.T) {
+	p := bad(t, fast, nil, nil)
+	config, err := os.ReadFile(p.o.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(p.o.Config, "trust: [\n")
+	p.once()
+	if got := reasons(p.status(), "Shop.md"); !strings.Contains(got, "config.yaml has errors") {
+		t.Errorf("held by %q", got)
+	}
+	p.write(p.o.Config, string(config))
+	p.once()
+	p.good()
 }
 
 // A board copied beside the running card's: both are named, nothing is written
