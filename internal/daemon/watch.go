@@ -24,9 +24,9 @@ const (
 	slowPoll = 5 * time.Minute
 )
 
-// scanned is how long after the first scan what it took in passing is given back
+// giveBack is how long after the first scan what it took in passing is given back
 // to the system, a third of all; the runtime alone was seen to keep it.
-const scanned = 3 * time.Second
+const giveBack = 3 * time.Second
 
 // skip reports what the watcher leaves out: the ignores of the moment, and dot
 // folders by itself.
@@ -280,7 +280,7 @@ func (d *daemon) firstScan(n int) {
 		first := v.(firstLooked)
 		d.wiki, d.mine = first.wiki, first.mine
 		d.takeUpAll()
-		time.AfterFunc(scanned, debug.FreeOSMemory)
+		time.AfterFunc(giveBack, debug.FreeOSMemory)
 		d.say("ready: %s, %s, %s", plural(n, "note", "notes"), plural(len(d.boards), "board", "boards"), d.daemon.Watch)
 	})
 }
