@@ -185,12 +185,17 @@ func (d *daemon) doRetry(c control.Command) (res control.Result, err error) {
 // mayRetry says why a run cannot go on now: the grants, or another run in its folder.
 func (d *daemon) mayRetry(r *run) error {
 	set := d.view(time.Now()).Set
-	for _, why := range []dispatch.Reason{set.Held, set.Agents[r.Agent].Why, set.Projects[r.Project].Why} {
+	agent, project := set.Agents[r.Agent], set.Projects[r.Project]
+	whys := []dispatch.Reason{set.Held, project.Why}
+	if !agent.Pending { // else it starts when it has been looked at
+		whys = append(whys, agent.Why)
+	}
+	for _, why := range whys {
 		if why.Text != "" {
 			return refused(control.CodeConflict, why.Hint, "%s", why.Text)
 		}
 	}
-	if set.Projects[r.Project].Folder != r.Folder || !set.Agents[r.Agent].Ready {
+	if project.Folder != r.Folder || !agent.Ready && !agent.Pending {
 		return refused(control.CodeConflict, "", "@%s and project %s are not what they were when it ran", r.Agent, r.Project)
 	}
 	live := 0

@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 
 	"deckhand/harness"
 	"deckhand/harness/pi"
@@ -37,12 +39,14 @@ type loaded struct {
 	machine  config.Machine
 	badToo   bool // config.yaml has
 	problems []config.Problem
+	output   string // why nothing may be written to output:, if so
 	ground   ground
 }
 
 // loader reads the configuration; it may be called outside the loop.
 func (m *model) loader() func() loaded {
 	dir, path, last, drivers := m.f.dir, m.o.Config, m.machine, slices.Sorted(maps.Keys(m.drivers))
+	state, outputs, output := m.o.State, slices.Clone(m.f.file.Outputs), m.settings.Output
 	return func() loaded {
 		settings, err := readOptional(filepath.Join(dir, settingsName))
 		if err != nil {
@@ -65,7 +69,11 @@ func (m *model) loader() func() loaded {
 			l.machine = last
 		}
 		l.problems = append(l.problems, more...)
-		l.ground = lookGround(l.machine, dir)
+		if !l.bad {
+			output = l.settings.Output
+		}
+		l.output = checkOutput(dir, output, outputs)
+		l.ground = lookGround(l.machine, dir, state)
 		return l
 	}
 }
@@ -89,11 +97,62 @@ func (m *model) configured(l loaded) {
 		ignore := globs(l.settings.Ignore)
 		m.ignore.Store(&ignore)
 	}
-	m.machine, m.badMachine, m.problems, m.ground = l.machine, l.badToo, l.problems, l.ground
+	m.machine, m.badMachine, m.problems, m.ground, m.badOutput = l.machine, l.badToo, l.problems, l.ground, l.output
+}
+
+// checkOutput says why a folder must not become the one deckhand writes to.
+// Nothing below an output is ever a board, so one that holds a person's notes
+// would make them vanish. One that is ours already may hold what they like.
+func checkOutput(dir, output string, ours []string) string {
+	if slices.Contains(ours, output) {
+		return ""
+	}
+	at := filepath.Join(dir, filepath.FromSlash(output))
+	info, err := os.Lstat(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ""
+	case err != nil:
+		return "output: " + output + " cannot be read: " + cause(err)
+	case !info.IsDir():
+		return "output: " + output + " is not a folder"
+	}
+	entries, err := os.ReadDir(at)
+	if err != nil {
+		return "output: " + output + " cannot be read: " + cause(err)
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case "chats", "journal", "proposals", needsName, machineName:
+		default:
+			if !strings.HasPrefix(e.Name(), ".") {
+				return "output: " + output + " holds things of yours (" + e.Name() + "): deckhand needs a folder of its own"
+			}
+		}
+	}
+	return ""
+}
+
+// readRegular reads a file that may be anything: a pipe in its place must not
+// make deckhand wait for a writer.
+func readRegular(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	return io.ReadAll(f)
 }
 
 func readOptional(path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

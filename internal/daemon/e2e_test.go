@@ -97,9 +97,9 @@ func newPlace(t *testing.T, settings, board string) *placeT {
 		Dir: p.work, Config: filepath.Join(root, "config.yaml"), State: filepath.Join(root, "state"),
 		Runtime: filepath.Join(root, "run"), Exe: exe, Once: true, Log: p.log,
 	}
-	p.write(p.o.Config, fmt.Sprintf("trust: [%s]\nenv_file: %s\nprojects:\n  shop: {folder: %s}\nagents:\n  pi: {driver: pi, command: [%s, standin]}\n", p.work, p.o.Config+".env", p.proj, exe))
+	p.write(p.o.Config, fmt.Sprintf("trust: [%s]\nenv_file: %s\nprojects:\n  shop: {folder: %s}\nagents:\n  pi: {driver: pi, command: [%s, standin]}\n", p.work, p.at("../run/env"), p.proj, exe))
 	if race := os.Getenv("GORACE"); race != "" { // agents inherit nothing, and each would wait a second at its end
-		p.write(p.o.Config+".env", "GORACE="+race+"\n")
+		p.write(p.at("../run/env"), "GORACE="+race+"\n")
 	}
 	if settings != "" {
 		p.write(filepath.Join(p.work, "deckhand.yaml"), settings)

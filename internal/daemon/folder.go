@@ -131,6 +131,9 @@ func (f *folder) path(name ...string) string {
 // take makes this process the one that may change the folder's state. The
 // kernel lets go of the lock when the process ends, however it ends.
 func (f *folder) take() error {
+	if within(realParent(f.state), f.dir) {
+		return fmt.Errorf("%s: the state folder lies inside the work folder: sync would carry it to other machines", tilde(f.state))
+	}
 	if err := os.MkdirAll(f.path("runs"), 0o700); err != nil {
 		return err
 	}
@@ -156,6 +159,18 @@ func (f *folder) take() error {
 		}
 	}
 	return nil
+}
+
+// realParent is the real path of a folder that may not be there yet.
+func realParent(path string) string {
+	for dir, rest := path, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+	}
 }
 
 func (f *folder) release() {

@@ -68,7 +68,7 @@ const machineName = "Machine.md"
 
 // readMachine looks which machine Machine.md names.
 func readMachine(dir, output, state string) machineState {
-	src, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(output), machineName))
+	src, err := readRegular(filepath.Join(dir, filepath.FromSlash(output), machineName))
 	if err != nil {
 		return machineState{}
 	}

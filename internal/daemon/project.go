@@ -40,14 +40,14 @@ func (g ground) faulty() bool {
 }
 
 // lookGround looks at the folders of a configuration.
-func lookGround(c config.Machine, work string) ground {
+func lookGround(c config.Machine, work, state string) ground {
 	g := ground{projects: map[string]dispatch.Project{}}
 	for _, dir := range c.Trust {
 		g.trusted = g.trusted || realPath(dir) == work
 	}
 	home, _ := os.UserHomeDir() // without one nothing is taken for it
 	for name, p := range c.Projects {
-		folder, why := checkProject(p, work, home)
+		folder, why := checkProject(p, work, home, state)
 		g.projects[name] = dispatch.Project{Folder: folder, Boards: p.Boards, Why: why}
 	}
 	return g
@@ -75,8 +75,8 @@ func (d *daemon) survey(now time.Time) {
 		return
 	}
 	d.surveying, d.surveyed = true, now
-	machine, work := d.machine, d.f.dir
-	d.queues.add("ground", func() any { return lookGround(machine, work) }, func(v any) {
+	machine, work, state := d.machine, d.f.dir, d.o.State
+	d.queues.add("ground", func() any { return lookGround(machine, work, state) }, func(v any) {
 		d.surveying = false
 		if g := v.(ground); !reflect.DeepEqual(g, d.ground) && reflect.DeepEqual(machine, d.machine) {
 			d.ground, d.dirty = g, true
@@ -102,9 +102,12 @@ func realPath(dir string) string {
 }
 
 // checkProject gives the real path of a project's folder, or why no agent works there.
-func checkProject(p config.Project, work, home string) (string, dispatch.Reason) {
+func checkProject(p config.Project, work, home, state string) (string, dispatch.Reason) {
 	refuse := func(text string) (string, dispatch.Reason) {
-		return "", dispatch.Reason{Text: "project " + p.Name + ": " + p.Folder + " " + text, Hint: "deckhand project add " + p.Name + " FOLDER"}
+		return "", dispatch.Reason{
+			Text: "project " + p.Name + ": " + p.Folder + " " + text,
+			Hint: "deckhand project remove " + p.Name + " && deckhand project add " + p.Name + " FOLDER",
+		}
 	}
 	if p.Name == "notes" {
 		return refuse("is a reserved name until proposals exist")
@@ -131,10 +134,19 @@ func checkProject(p config.Project, work, home string) (string, dispatch.Reason)
 		return refuse("is the home folder")
 	case real == work:
 		return refuse("is the work folder itself")
-	case strings.HasPrefix(real, work+"/"):
+	case within(real, work):
 		return refuse("lies inside the work folder")
+	case home != "" && within(realPath(home), real):
+		return refuse("holds the home folder")
+	case within(real, realPath(state)) || within(realPath(state), real):
+		return refuse("holds deckhand's own state")
 	}
 	return real, dispatch.Reason{}
+}
+
+// within reports whether a real path lies in a folder, or is it.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
 // cause is an error without the path it names.
