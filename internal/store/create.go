@@ -72,7 +72,7 @@ func (s *Store) mkdir(rel string) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return refused(path.Dir(rel), err)
 	}
 	parent, err := s.openDir(path.Dir(rel))
 	if err != nil {
@@ -107,6 +107,9 @@ func (s *Store) append(ctx context.Context, rel string, data []byte) error {
 	if errors.Is(err, unix.ENOENT) {
 		_, err = s.install(p, data)
 		return err
+	}
+	if denial(err) != 0 {
+		return fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	if err != nil {
 		return err

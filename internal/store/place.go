@@ -29,6 +29,32 @@ type place struct {
 
 func (p place) close() { p.dir.Close() }
 
+// refused tells that a folder may not be written from all else that can go
+// wrong in it: waiting does not help then, and the file itself may be fine.
+func (p place) refused(err error) error { return refused(p.dirName, err) }
+
+func refused(dir string, err error) error {
+	name := "the folder " + dir
+	if dir == "." {
+		name = "the work folder"
+	}
+	if errno := denial(err); errno != 0 {
+		return fmt.Errorf("%w: %w for %s", ErrReadOnly, errno, name)
+	}
+	return err
+}
+
+// denial is the system's word for something that may not be written, 0 when
+// err is about something else.
+func denial(err error) unix.Errno {
+	for _, errno := range [...]unix.Errno{unix.EACCES, unix.EPERM, unix.EROFS} {
+		if errors.Is(err, errno) {
+			return errno
+		}
+	}
+	return 0
+}
+
 // locate finds where rel is, also when nothing is there, for a write. The caller
 // closes it.
 func (s *Store) locate(rel string) (place, error) {

@@ -29,6 +29,8 @@ func TestMain(m *testing.M) {
 		editor(os.Stdin)
 	case "killed":
 		killed()
+	case "refused":
+		refusedChild()
 	default:
 		os.Exit(m.Run())
 	}

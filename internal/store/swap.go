@@ -59,7 +59,7 @@ func (s *Store) writeTemp(p place, row *swapRow, cur *contents, out []byte) (has
 	}
 	f, err := s.disk.create(p.dir, row.Temp, mode)
 	if err != nil {
-		return "", err
+		return "", p.refused(err)
 	}
 	defer f.Close()
 	st, err := s.disk.fstat(f)
@@ -70,7 +70,7 @@ func (s *Store) writeTemp(p place, row *swapRow, cur *contents, out []byte) (has
 	logged, hashed := make(chan error, 1), make(chan string, 1)
 	go func() { logged <- s.logReady(row, cur, out) }()
 	go func() { hashed <- hashOf(out) }()
-	err = s.fill(f, cur, out)
+	err = p.refused(s.fill(f, cur, out)) // the log's own errors are not the folder's
 	hash = <-hashed
 	if err := errors.Join(err, <-logged); err != nil {
 		return "", err
@@ -121,7 +121,7 @@ func (s *Store) install(p place, out []byte) (hash string, err error) {
 	}
 	if err := s.disk.renameNew(p.dir, st.temp, p.base); err != nil {
 		s.discard(p, st.temp)
-		return "", err
+		return "", p.refused(err)
 	}
 	s.log.gone(st.temp)
 	return st.hash, s.disk.syncDir(p.dir)
@@ -138,7 +138,7 @@ func (u *update) swap(cur *contents, out []byte) (Result, error) {
 		if errors.Is(err, unix.ENOENT) {
 			return Result{}, errAgain
 		}
-		return Result{}, fmt.Errorf("swap: %w", err)
+		return Result{}, fmt.Errorf("swap: %w", u.p.refused(err))
 	}
 	synced := make(chan error, 1)
 	go func() { synced <- u.s.disk.syncDir(u.p.dir) }()
@@ -278,7 +278,7 @@ func (u *update) exchangeWaiting(temp string) (done bool, err error) {
 			u.sync(u.s.disk.syncDir(u.p.dir))
 		}
 		if !errors.Is(err, unix.ENOENT) {
-			return false, err
+			return false, u.p.refused(err)
 		}
 		if sleep(ctx, leaseStep) == nil {
 			continue
@@ -290,7 +290,7 @@ func (u *update) exchangeWaiting(temp string) (done bool, err error) {
 			return true, nil
 		}
 		if !errors.Is(err, ErrExists) {
-			return false, err
+			return false, u.p.refused(err)
 		}
 	}
 }
@@ -304,7 +304,7 @@ func (u *update) unseen(t turn, n int, err error) (Result, error) {
 	}
 	_ = u.s.log.add(swapRow{Do: doBack, Temp: t.temp})
 	if back := u.s.disk.exchange(u.p.dir, t.temp, u.p.base); back != nil {
-		return Result{}, errors.Join(err, back)
+		return Result{}, errors.Join(err, u.p.refused(back))
 	}
 	u.sync(u.s.disk.syncDir(u.p.dir))
 	u.setAside(t.temp, t.stands(), false)

@@ -193,7 +193,7 @@ func (u *update) writable(c *contents) error {
 		return ErrReadOnly
 	}
 	err := retry(func() error { return unix.Faccessat(fdOf(u.p.dir), u.p.base, unix.W_OK, unix.AT_EACCESS) })
-	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EPERM) {
+	if denial(err) != 0 {
 		return fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
 	if bytes.IndexByte(c.data, 0) >= 0 {
