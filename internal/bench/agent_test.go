@@ -116,7 +116,7 @@ func BenchmarkLongLine(b *testing.B) {
 		}
 		lines = 0
 	}
-	results.add(b, "a line of 64 MB: memory of the keeper", "MB", mb(private(pid)), 10, "private, after it")
+	results.add(b, "a line of 64 MB: memory of the keeper", "MB", mb(private(pid)), 0, "private, after it")
 	results.add(b, "a line of 64 MB: allocated to read it / its size", "×", float64(allocated(func() { decodeLife(b, life) }))/size, 0, "")
 	must(b, life.End())
 	must(b, life.Follow(b.Context(), func(harness.Line) error { return nil }))
