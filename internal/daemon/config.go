@@ -241,6 +241,9 @@ func boardsOf(c config.Machine) map[string][]string {
 // newOutput begins to write to another folder. Who may run the work folder
 // stays as it was.
 func (d *daemon) newOutput() {
+	if d.badOutput != "" {
+		return // nothing is written there: held says so
+	}
 	if err := d.f.output(d.settings.Output); err != nil {
 		d.say("%v", err)
 	}

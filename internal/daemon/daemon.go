@@ -115,6 +115,12 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	if f.moved != "" {
+		return Outcome{}, &control.Error{
+			Text: tilde(f.dir) + " was at " + tilde(f.moved) + " before, and its runs are known by that place",
+			Hint: "deckhand adopt\ndeckhand trust " + tilde(f.dir), Code: control.CodeConflict,
+		}
+	}
 	if err := f.take(); err != nil {
 		return Outcome{}, err
 	}
@@ -141,7 +147,12 @@ func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 	if err := d.configure(); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.output(d.settings.Output), f.openReceipts()); err != nil {
+	if d.badOutput == "" {
+		if err := f.output(d.settings.Output); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.openReceipts(); err != nil {
 		return nil, err
 	}
 	settle := d.settings.Settle

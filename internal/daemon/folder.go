@@ -33,6 +33,7 @@ type folder struct {
 	key   string
 	state string // <state>/<key>
 	file  folderFile
+	moved string   // where the folder was before, when its state is still there and it has none here
 	lock  *os.File // flock on the work folder itself, while a daemon runs
 
 	receipts receipts // of a daemon
@@ -101,8 +102,24 @@ func openFolder(dir, state string) (*folder, error) {
 	f.file, err = readFolderFile(f.path("folder.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		f.file, err = folderFile{Format: 1, Path: real, Inode: inode(info)}, nil
+		f.moved = movedFrom(state, inode(info))
 	}
 	return f, err
+}
+
+// movedFrom is where this folder was before, when there is a state of it that
+// lost its folder; empty when it is not known.
+func movedFrom(state string, inode uint64) string {
+	lost, err := lostStates(state)
+	if err != nil {
+		return "" // then there is no hint
+	}
+	for _, file := range lost {
+		if file.Inode == inode {
+			return file.Path
+		}
+	}
+	return ""
 }
 
 func readFolderFile(path string) (folderFile, error) {
@@ -148,7 +165,7 @@ func (f *folder) take() error {
 		}
 		return fmt.Errorf("%s: lock: %w", f.dir, err)
 	}
-	f.lock = lock
+	f.lock, f.moved = lock, "" // whoever takes a folder anew has said so
 	if f.file.Secret == "" {
 		var secret [16]byte
 		rand.Read(secret[:])

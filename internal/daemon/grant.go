@@ -47,6 +47,9 @@ func Grant(ctx context.Context, o Options, g Grants) error {
 	if err != nil {
 		return err
 	}
+	if m.badOutput != "" {
+		return errors.Join(&control.Error{Text: m.badOutput, Hint: "output: in deckhand.yaml names it", Code: control.CodeConflict}, s.Close())
+	}
 	err = f.output(m.settings.Output)
 	if err == nil && m.trusted() {
 		_, err = takeMachine(ctx, s, f.dir, m.settings.Output, o.State, g.Here)
@@ -106,7 +109,7 @@ func scanned(o Options, f *folder, state string) (*model, *store.Store, error) {
 
 // outputs makes sure that the present output: is known without writing it down.
 func (m *model) outputs() {
-	if !slices.Contains(m.f.file.Outputs, m.settings.Output) {
+	if m.badOutput == "" && !slices.Contains(m.f.file.Outputs, m.settings.Output) {
 		m.f.file.Outputs = append(slices.Clone(m.f.file.Outputs), m.settings.Output)
 	}
 }

@@ -26,7 +26,8 @@ type model struct {
 	settings   config.Settings
 	machine    config.Machine
 	problems   []config.Problem
-	badMachine bool // config.yaml has errors: the last good one, or none, is in force
+	badOutput  string // why nothing may be written to output:, if so
+	badMachine bool   // config.yaml has errors: the last good one, or none, is in force
 	ignore     atomic.Pointer[globs]
 	ground     ground
 	mine       machineState
@@ -99,6 +100,10 @@ func (m *model) set() dispatch.Settings {
 // held says why nothing starts in this folder at all.
 func (m *model) held() dispatch.Reason {
 	switch {
+	case m.badOutput != "":
+		return dispatch.Reason{Text: m.badOutput, Hint: "output: in deckhand.yaml names it"}
+	case m.f.moved != "":
+		return dispatch.Reason{Text: "the work folder was at " + tilde(m.f.moved) + " before", Hint: "deckhand adopt"}
 	case m.trusted():
 		return m.mine.held()
 	case m.badMachine:
