@@ -9,12 +9,12 @@ import (
 
 // found is what one look found.
 type found struct {
-	paths, links        []string
-	rescan, first, gone bool
+	paths, links              []string
+	rescan, first, gone, back bool
 }
 
 func (f *found) empty() bool {
-	return len(f.paths)+len(f.links) == 0 && !f.rescan && !f.first && !f.gone
+	return len(f.paths)+len(f.links) == 0 && !f.rescan && !f.first && !f.gone && !f.back
 }
 
 // gather makes batches. A batch is handed out when nothing came for debounce,
@@ -76,7 +76,9 @@ func (p *pile) put(f found) {
 	}
 	p.flags.rescan = p.flags.rescan || f.rescan
 	p.flags.first = p.flags.first || f.first
-	p.flags.gone = p.flags.gone || f.gone
+	if f.gone || f.back { // whichever came last
+		p.flags.gone, p.flags.back = f.gone, f.back
+	}
 	p.done = nil
 }
 
@@ -84,7 +86,7 @@ func (p *pile) batch() Batch {
 	if p.done == nil {
 		p.done = &Batch{
 			Paths: slices.Sorted(maps.Keys(p.paths)), Links: slices.Sorted(maps.Keys(p.links)),
-			Rescan: p.flags.rescan, First: p.flags.first, Gone: p.flags.gone,
+			Rescan: p.flags.rescan, First: p.flags.first, Gone: p.flags.gone, Back: p.flags.back,
 		}
 	}
 	return *p.done

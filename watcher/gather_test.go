@@ -95,3 +95,23 @@ func TestFirstScanWaitsForNothing(t *testing.T) {
 		}
 	})
 }
+
+// What is said of the folder itself is what came last.
+func TestGoneAndBack(t *testing.T) {
+	for _, c := range []struct {
+		first, second found
+		gone, back    bool
+	}{
+		{found{gone: true}, found{back: true}, false, true},
+		{found{back: true}, found{gone: true}, true, false},
+		{found{gone: true}, paths("a.md"), true, false},
+	} {
+		inBubble(t, func(t *testing.T, in chan<- found, out <-chan Batch) {
+			in <- c.first
+			in <- c.second
+			if b := <-out; b.Gone != c.gone || b.Back != c.back {
+				t.Errorf("%+v then %+v: %+v", c.first, c.second, b)
+			}
+		})
+	}
+}

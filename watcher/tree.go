@@ -22,7 +22,7 @@ type tree struct {
 	byInode map[uint64]string // folders: a moved one must lose its old watch first
 	blind   map[string]bool   // folders without a watch
 	why     string            // why the last of them has none
-	inode   uint64            // of root at the first look
+	inode   uint64            // of root; 0: it was never there
 	files   int
 
 	progress func(folders, files int)
@@ -36,10 +36,14 @@ type folder struct {
 }
 
 func newTree(root string, skip func(string, bool) bool, src source) *tree {
-	return &tree{
+	t := &tree{
 		root: root, skip: skip, source: src,
 		folders: map[string]*folder{}, byInode: map[uint64]string{}, blind: map[string]bool{},
 	}
+	if st, err := lstat(root); err == nil {
+		t.inode = st.Ino
+	}
+	return t
 }
 
 func (t *tree) abs(rel string) string {

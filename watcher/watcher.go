@@ -13,6 +13,10 @@
 // everything; a slow poll does the same for file systems that tell nothing, and
 // a faster one for folders that could not be watched.
 //
+// When the watched folder itself goes away, nothing tells of its return, so it
+// is looked for every second for as long as it is gone. Another folder in its
+// place is not it.
+//
 // A batch waits Debounce for more and is never postponed beyond Ceiling. A file
 // renamed away and made again meanwhile is one path in one batch.
 //
@@ -47,6 +51,9 @@ type Options struct {
 	Progress func(folders, files int)
 }
 
+// awayLook is how often the watched folder is looked for while it is gone.
+const awayLook = time.Second
+
 // pollBlind is the poll of folders without events.
 const pollBlind = 5 * time.Second
 
@@ -75,7 +82,8 @@ type Batch struct {
 	Links  []string // symbolic links, as Paths; not followed
 	Rescan bool     // events were lost: Paths holds what differs after a rescan
 	First  bool     // the first scan: every file
-	Gone   bool     // the watched folder itself is gone
+	Gone   bool     // the watched folder itself is gone: Paths holds every file that was there
+	Back   bool     // it was gone and is back: Paths holds every file, as in the first scan, and those that went
 }
 
 // Watcher watches one folder.
@@ -87,6 +95,7 @@ type Watcher struct {
 	found   chan found
 	batches chan Batch
 	tree    *tree // touched by the look goroutine only
+	gone    bool  // as tree: the root is not there
 
 	mu   sync.Mutex
 	mode string // guarded by mu
@@ -162,17 +171,20 @@ func (w *Watcher) look(ctx context.Context) {
 	w.tree.progress = w.opts.Progress
 	w.tree.visit(".", true, &first)
 	w.tree.progress = nil
+	w.lookForRoot(&first)
 	w.say()
 	if !w.give(ctx, first) {
 		return
 	}
 	slow := time.NewTicker(w.opts.Poll)
 	defer slow.Stop()
-	var blind <-chan time.Time // nil while every folder has a watch: then nothing wakes an idle program but slow
-	gone := false
+	var blind, away <-chan time.Time // nil while every folder has a watch: then nothing wakes an idle program but slow
 	for {
 		if blind == nil && len(w.tree.blind) > 0 {
 			blind = time.After(min(w.opts.Poll, pollBlind))
+		}
+		if away == nil && w.gone {
+			away = time.After(awayLook)
 		}
 		var f found
 		select {
@@ -185,14 +197,27 @@ func (w *Watcher) look(ctx context.Context) {
 		case <-blind:
 			blind = nil
 			w.tree.visitBlind(&f)
+		case <-away:
+			away = nil
 		}
-		was := gone
-		gone = w.tree.lost()
-		f.gone = gone && !was
+		w.lookForRoot(&f)
 		w.say()
 		if !w.give(ctx, f) {
 			return
 		}
+	}
+}
+
+// lookForRoot notices that the root went, and that it is back. Everything is
+// forgotten in between, so that it is watched and named anew.
+func (w *Watcher) lookForRoot(f *found) {
+	if w.gone && !w.tree.lost() {
+		w.gone, f.back = false, true
+		w.tree.visit(".", true, f)
+	}
+	if !w.gone && w.tree.lost() { // perhaps again
+		w.gone, f.gone, f.back = true, true, false
+		w.tree.forget(".", f)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -316,14 +317,62 @@ func TestKindChanges(t *testing.T) {
 func TestFolderGone(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "work")
 	put(t, filepath.Join(root, "a.md"), "x")
-	r, _ := start(t, root, Options{Debounce: time.Millisecond, Poll: 10 * time.Millisecond})
+	put(t, filepath.Join(root, "sub/deep.md"), "x")
+	r, _ := start(t, root, Options{Debounce: time.Millisecond, Poll: time.Hour})
 	must(t, os.Rename(root, root+".away"))
-	for b := r.next(); !b.Gone; b = r.next() {
+	b := r.next()
+	for ; !b.Gone; b = r.next() {
 	}
+	if want := []string{"a.md", "sub/deep.md"}; b.Back || !slices.Equal(b.Paths, want) {
+		t.Errorf("gone: %+v", b)
+	}
+	put(t, root+".away/new.md", "x")
+	must(t, os.Remove(root+".away/a.md"))
 	must(t, os.Rename(root+".away", root))
-	r.until("a.md")
+	for b = r.next(); !b.Back; b = r.next() {
+	}
+	if want := []string{"new.md", "sub/deep.md"}; b.Gone || !slices.Equal(b.Paths, want) {
+		t.Errorf("back: %+v", b)
+	}
 	r.put("b.md", "x")
-	r.until("b.md")
+	r.put("sub/deep.md", "changed")
+	r.until("b.md", "sub/deep.md")
+}
+
+// A folder that is gone is looked for every second, whatever the poll is, and
+// one that stands in its place is not taken for it. A source that tells nothing
+// stands in for the events that do not come.
+func TestLooksForTheFolder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		root := filepath.Join(t.TempDir(), "work")
+		put(t, filepath.Join(root, "a.md"), "x")
+		errs := make(chan error)
+		deaf := source{
+			events: make(chan fsnotify.Event), errors: errs,
+			add: func(string) error { return nil }, remove: func(string) {}, close: func() error { close(errs); return nil },
+		}
+		r, _ := startWith(t, with(root, Options{Poll: time.Hour}, deaf))
+		must(t, os.Rename(root, root+".away"))
+		r.Rescan()
+		if b := r.next(); !b.Gone {
+			t.Fatalf("got %+v", b)
+		}
+		put(t, filepath.Join(root, "other.md"), "x")
+		gone := time.Now()
+		select {
+		case b := <-r.Batches():
+			t.Fatalf("another folder: %+v", b)
+		case <-time.After(10 * time.Second):
+		}
+		must(t, os.RemoveAll(root))
+		must(t, os.Rename(root+".away", root))
+		if b := r.next(); !b.Back || !slices.Equal(b.Paths, []string{"a.md"}) {
+			t.Fatalf("got %+v", b)
+		}
+		if d, most := time.Since(gone), 11*time.Second+50*time.Millisecond; d > most {
+			t.Errorf("found after %v, not %v", d, most)
+		}
+	})
 }
 
 func TestNewRefuses(t *testing.T) {
