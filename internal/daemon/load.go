@@ -87,6 +87,9 @@ func latest(r *run) (*harness.Life, dispatch.Life, error) {
 // recover takes up every run that was open, by the table.
 func (d *daemon) recover() {
 	for _, r := range d.sorted() {
+		if !r.Live() && !r.ChatOpen {
+			continue // nothing is left to take up
+		}
 		life, seen, err := latest(r)
 		if err != nil {
 			d.unreadable(r, life, err)

@@ -121,6 +121,7 @@ func (d *daemon) nextWake() time.Time {
 	earlier(d.record.trouble.again)
 	earlier(d.record.due)
 	earlier(d.page.trouble.again)
+	earlier(d.page.due)
 	earlier(d.surveyAgain)
 	for _, s := range d.boards {
 		earlier(s.lanes.again)

@@ -122,9 +122,14 @@ func figures(r *run) []string {
 // needsState is what the page looked like, to see that it must be written.
 type needsState struct {
 	shape   string
+	due     time.Time // a change is written then
 	busy    bool
 	trouble trouble
 }
+
+// needsLate is how long a change of the page waits: what follows it at once
+// goes along, and an agent that is being started has the disk for itself.
+const needsLate = 150 * time.Millisecond
 
 // writeNeeds writes the page when it changes.
 func (d *daemon) writeNeeds(now time.Time) {
@@ -134,9 +139,16 @@ func (d *daemon) writeNeeds(now time.Time) {
 	needs := d.needs(now)
 	shape := string(inbox.NeedsMe(needs, now))
 	if shape == d.page.shape || d.page.busy || !d.page.trouble.again.IsZero() {
+		d.page.due = time.Time{}
 		return
 	}
-	d.page.busy = true
+	if d.page.due.IsZero() {
+		d.page.due = now.Add(needsLate)
+	}
+	if now.Before(d.page.due) && !d.o.Once {
+		return
+	}
+	d.page.busy, d.page.due = true, time.Time{}
 	at := path.Join(d.settings.Output, needsName)
 	mine := d.f.path("needs-me.txt")
 	d.queues.add("needs", func() any { return writePage(d.ctx, d.store, at, mine, needs, now) }, func(v any) {
