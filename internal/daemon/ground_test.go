@@ -137,3 +137,19 @@ func TestStateInsideTheWorkFolder(t *testing.T) {
 		t.Errorf("it was made all the same: %v", err)
 	}
 }
+
+// A note that cannot be read is named, and so is what to do about it.
+func TestUnreadableNoteIsNamed(t *testing.T) {
+	p := newPlace(t, "", shopBoard)
+	if err := syscall.Mkfifo(p.at("pipe.md"), 0o600); err != nil { // root can read everything else
+		t.Fatal(err)
+	}
+	r, err := Open(context.Background(), p.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := r.Status(context.Background())
+	if err != nil || len(s.Problems) != 1 || s.Problems[0].Where != "pipe.md" || s.Problems[0].Hint == "" {
+		t.Errorf("problems %+v %v, want pipe.md and a hint", s.Problems, err)
+	}
+}

@@ -38,7 +38,8 @@ type model struct {
 	step   int64            // rises with each board that comes in
 	items  map[string]spot  // the cards of runs, by run; nil: to be made anew
 	chats  chatPlaces
-	links  map[string]bool // symbolic links that leave the folder
+	unread map[string]string // notes that cannot be read, and why
+	links  map[string]bool   // symbolic links that leave the folder
 	wiki   bool
 
 	runs     map[string]*run
@@ -53,7 +54,7 @@ type model struct {
 func newModel(o Options, f *folder) *model {
 	m := &model{
 		o: o, f: f, settings: config.DefaultSettings(), machine: config.DefaultMachine(), drivers: drivers(),
-		files: newNames(), boards: map[string]*seen{}, chats: newChatPlaces(), links: map[string]bool{}, runs: map[string]*run{},
+		files: newNames(), boards: map[string]*seen{}, chats: newChatPlaces(), links: map[string]bool{}, unread: map[string]string{}, runs: map[string]*run{},
 		agents: map[string]harness.Probe{}, forced: map[dispatch.CardID]bool{}, busy: map[string]bool{},
 	}
 	m.ignore.Store(new(globs))

@@ -149,15 +149,19 @@ func (m *model) take(f file) bool {
 	old := m.boards[f.path]
 	switch {
 	case f.gone, f.ignore:
+		delete(m.unread, f.path)
 		m.chats.put(f.path, "")
 		m.files.drop(f.path)
 		return m.takeGone(f, old)
 	case f.fault != "":
 		if old != nil {
 			old.gone = f.fault
+		} else if !f.busy {
+			m.unread[f.path] = f.fault
 		}
 		return old != nil
 	}
+	delete(m.unread, f.path)
 	m.files.put(f.path)
 	m.chats.put(f.path, f.chat)
 	if f.board == nil {

@@ -126,6 +126,9 @@ func (m *model) reason(r *run) string {
 	return r.Reason
 }
 
+// unreadMost is how many notes that cannot be read are named.
+const unreadMost = 10
+
 // faults is what is wrong with the folder or the configuration.
 func (m *model) faults() []control.Problem {
 	out := []control.Problem{}
@@ -140,6 +143,13 @@ func (m *model) faults() []control.Problem {
 	}
 	for _, rel := range slices.Sorted(maps.Keys(m.links)) {
 		out = append(out, control.Problem{Where: rel, Text: "a symbolic link that leaves the work folder: what is behind it is not read"})
+	}
+	for i, rel := range slices.Sorted(maps.Keys(m.unread)) {
+		if i == unreadMost {
+			out = append(out, control.Problem{Where: tilde(m.f.dir), Text: plural(len(m.unread)-i, "more note", "more notes") + " cannot be read"})
+			break
+		}
+		out = append(out, control.Problem{Where: rel, Text: m.unread[rel], Hint: "make it readable for deckhand, or name it in ignore: of deckhand.yaml"})
 	}
 	for _, path := range m.paths() {
 		s := m.boards[path]
