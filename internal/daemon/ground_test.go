@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -138,18 +139,26 @@ func TestStateInsideTheWorkFolder(t *testing.T) {
 	}
 }
 
-// A note that cannot be read is named, and so is what to do about it.
-func TestUnreadableNoteIsNamed(t *testing.T) {
-	p := newPlace(t, "", shopBoard)
-	if err := syscall.Mkfifo(p.at("pipe.md"), 0o600); err != nil { // root can read everything else
-		t.Fatal(err)
-	}
-	r, err := Open(context.Background(), p.o)
+// Notes that cannot be read are named, with what to do about it, and not
+// without end; one that can be read again is forgotten.
+func TestUnreadableNotesAreNamed(t *testing.T) {
+	f, err := openFolder(t.TempDir(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := r.Status(context.Background())
-	if err != nil || len(s.Problems) != 1 || s.Problems[0].Where != "pipe.md" || s.Problems[0].Hint == "" {
-		t.Errorf("problems %+v %v, want pipe.md and a hint", s.Problems, err)
+	m := newModel(Options{}, f)
+	base := len(m.faults())
+	for i := range unreadMost + 5 {
+		m.take(file{path: fmt.Sprintf("%02d.md", i), fault: "permission denied"})
+	}
+	got := m.faults()[base-1:]
+	if len(got) != unreadMost+2 || got[1].Where != "00.md" || got[1].Hint == "" || got[unreadMost+1].Text != "5 more notes cannot be read" {
+		t.Errorf("%+v", got)
+	}
+	for i := range unreadMost + 5 {
+		m.take(file{path: fmt.Sprintf("%02d.md", i), gone: i%2 == 0})
+	}
+	if got := m.faults(); len(got) != base {
+		t.Errorf("%+v", got)
 	}
 }
