@@ -30,8 +30,10 @@ func (d *daemon) follow(r *run, s spawned) {
 	r.runner = newRunner(d.ctx, s, follower{
 		post: d.post, spawn: d.wg.Go,
 		event: func(e harness.Event) { d.hear(r, n, e) },
+		read:  func() { delete(d.busy, r.ID); d.dirty = true },
 		end:   func(e end) { d.lifeEnded(r, s.life, e) },
 	})
+	d.busy[r.ID] = true
 	d.writeChat(r)
 	if r.Phase == dispatch.PhaseStopping {
 		r.runner.stop()
@@ -100,6 +102,7 @@ func askOf(a *harness.Ask) *dispatch.Ask {
 // read says nothing about its agent: it is followed again, soon.
 func (d *daemon) lifeEnded(r *run, life *harness.Life, e end) {
 	r.runner = nil
+	delete(d.busy, r.ID)
 	if e.err != nil {
 		if r.fault.failed(time.Now(), e.err) {
 			d.say("run %s: %v", r.ID, e.err)

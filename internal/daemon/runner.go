@@ -15,6 +15,7 @@ type follower struct {
 	post  func(func())
 	spawn func(func())
 	event func(harness.Event) // in the loop
+	read  func()              // in the loop, once: what was there at the begin has been heard
 	end   func(end)           // in the loop, once
 }
 
@@ -52,7 +53,24 @@ func newRunner(ctx context.Context, s spawned, f follower) *runner {
 
 // follow runs until the life is over or ctx ends.
 func (r *runner) follow() {
-	err := r.life.Follow(r.ctx, r.line)
+	// What is there already is heard first, and of a life that is over its end,
+	// too: what was over long ago must not be judged as if it were going on.
+	var last int64
+	err := r.life.Read(1, func(l harness.Line) error {
+		last = l.Seq
+		return errors.Join(r.ctx.Err(), r.line(l))
+	})
+	if err == nil {
+		if !over(*r.life) {
+			r.post(r.read)
+		}
+		err = r.life.Follow(r.ctx, func(l harness.Line) error {
+			if l.Seq <= last {
+				return nil
+			}
+			return r.line(l)
+		})
+	}
 	if r.ctx.Err() != nil {
 		return
 	}

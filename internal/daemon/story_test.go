@@ -147,8 +147,9 @@ func (s *teller) shows(lane, text string) {
 	})
 }
 
-// command sends a command until it is answered, each time with the same id.
-func (s *teller) command(id, name, run string) {
+// command sends a command until it is answered, each time with the same id, or
+// until the log shows that it is done.
+func (s *teller) command(id, name, run, done string) {
 	s.t.Helper()
 	for s.ctx.Err() == nil {
 		_, err := s.meet().Do(s.ctx, control.Command{ID: id, Name: name, Run: run})
@@ -156,9 +157,9 @@ func (s *teller) command(id, name, run string) {
 		switch {
 		case err == nil:
 			return
-		case isAnswer && s.kills > 0 && strings.Contains(fault.Text, " over"):
+		case isAnswer && s.kills > 0 && strings.Contains(s.logs(), done):
 			return // it was done, and the daemon killed before it could say so
-		case isAnswer && strings.HasSuffix(fault.Text, " is not over"):
+		case isAnswer && fault.Code == control.CodeConflict: // the run is not so far yet
 		case isAnswer && fault.Code != control.CodeNoDaemon && fault.Code != control.CodeError:
 			s.t.Fatalf("%s: %v", name, err)
 		}
@@ -190,7 +191,7 @@ func (s *teller) move(text, lane, add string) {
 
 // end ends the daemon and whatever runs.
 func (s *teller) end() {
-	s.command("end", "stop_all", "")
+	s.command("end", "stop_all", "", `"stopping"`)
 	s.until("quiet", func() bool { return s.keepers() == 0 })
 	if left := s.processes(); len(left) != 0 {
 		s.t.Errorf("still there: %v", left)
@@ -288,7 +289,7 @@ var stories = []story{
 		act: func(s *teller) {
 			s.shows("Review", "🔴 pi failed")
 			s.until("its agent is gone", func() bool { return s.keepers() == 0 })
-			s.command("again", "retry", "Ship it")
+			s.command("again", "retry", "Ship it", `"resumed"`)
 			s.shows("Review", "🟢 pi: review")
 		},
 		check: func(s *teller) {
@@ -305,7 +306,7 @@ var stories = []story{
 		act: func(s *teller) {
 			s.shows("In Progress", "🔵 pi works")
 			s.until("it works", func() bool { return s.starts() == 1 })
-			s.command("halt", "stop", "Ship it")
+			s.command("halt", "stop", "Ship it", `"stopping"`)
 			s.shows("Review", "⚪ pi stopped")
 		},
 		check: func(s *teller) {
@@ -319,7 +320,7 @@ var stories = []story{
 		act: func(s *teller) {
 			s.shows("In Progress", "🟡 pi asks")
 			s.until("it is in Needs me", func() bool { return strings.Contains(s.text("deckhand/Needs me.md"), "## pi asks · Ship it") })
-			s.command("halt", "stop", "Ship it")
+			s.command("halt", "stop", "Ship it", `"stopping"`)
 			s.shows("Review", "⚪ pi stopped")
 		},
 		check: func(s *teller) {
