@@ -217,7 +217,9 @@ func unquote(value string) string {
 
 // Resolve finds an agent's program: where the configuration says, relative to
 // configDir; else where DECKHAND_AGENT_NAME says; else in the folders of path.
-// tried lists every place that was looked at, for the reason.
+// tried lists every place that was looked at, for the reason. When there is
+// one that cannot be started, argv names it beside the error, so that a probe
+// can say more.
 func Resolve(command []string, name, configDir string, path []string) (argv, tried []string, err error) {
 	if len(command) == 0 || command[0] == "" {
 		return nil, nil, fmt.Errorf("agent %s: no command", name)
@@ -240,17 +242,23 @@ func Resolve(command []string, name, configDir string, path []string) (argv, tri
 		if slices.Contains(places[:i], p) {
 			continue
 		}
-		info, err := os.Stat(p)
+		fault := CheckProgram(p)
 		switch {
-		case err != nil:
-			tried = append(tried, p)
-		case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
-			tried = append(tried, p+" (not executable)")
-		default:
+		case fault == nil:
 			return append([]string{p}, command[1:]...), append(tried, p), nil
+		case fault.Missing:
+			tried = append(tried, p)
+		default:
+			tried = append(tried, p+" ("+strings.TrimPrefix(fault.Text, "is ")+")")
+			if err == nil {
+				argv, err = append([]string{p}, command[1:]...), fmt.Errorf("agent %s: %s %s", name, p, fault.Text)
+			}
 		}
 	}
-	return nil, tried, fmt.Errorf("agent %s: %s is not installed", name, program)
+	if err == nil {
+		err = fmt.Errorf("agent %s: %s is not installed", name, program)
+	}
+	return argv, tried, err
 }
 
 func absolute(dir, path string) string {

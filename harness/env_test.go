@@ -107,6 +107,9 @@ func TestResolve(t *testing.T) {
 				if err == nil {
 					t.Errorf("found %q", argv)
 				}
+				if blame := slices.ContainsFunc(tried, func(p string) bool { return strings.HasSuffix(p, ")") }); blame != (len(argv) > 0) {
+					t.Errorf("%q is to blame, tried %q", argv, tried)
+				}
 				return
 			}
 			if err != nil {

@@ -1,10 +1,10 @@
 package pi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,9 +32,11 @@ func probe(ctx context.Context, a harness.Agent) harness.Probe {
 		p.Reason, p.Hint = "no command is configured", install
 		return p
 	}
-	p.Path, p.Tried = find(a.Command[0], a.Env)
-	if p.Path == "" {
-		p.Reason, p.Hint = a.Command[0]+" was not found", install
+	if fault := find(&p, a.Command[0], a.Env); fault != nil {
+		p.Reason, p.Hint = p.Path+" "+fault.Text, cmp.Or(fault.Hint, install)
+		if fault.Missing {
+			p.Path = ""
+		}
 		return p
 	}
 	out, err := version(ctx, p.Path, a)
@@ -45,29 +47,47 @@ func probe(ctx context.Context, a harness.Agent) harness.Probe {
 		}
 		return p
 	}
-	p.Reason = broken(out, err)
-	if strings.Contains(p.Reason, "Node.js") {
-		p.Hint = "install a newer Node.js, or set its path in the agent's command"
-	}
+	p.Reason, p.Hint = broken(p.Path, out, err)
 	return p
 }
 
-// find looks a program up as it will be started: in the agent's own PATH.
-func find(name string, env []string) (path string, tried []string) {
+// find looks a program up as it will be started: in the agent's own PATH. It
+// sets where it is, or the place that is most to blame.
+func find(p *harness.Probe, name string, env []string) *harness.Fault {
+	p.Path = name
+	missing := &harness.Fault{Missing: true, Text: "was not found"}
 	if strings.ContainsRune(name, filepath.Separator) {
-		if runnable(name) {
-			return name, nil
+		p.Tried = []string{name}
+		if !filepath.IsAbs(name) { // it would be looked for wherever the daemon was started
+			return missing
 		}
-		return "", []string{name}
+		fault := harness.CheckProgram(name)
+		if fault == nil {
+			p.Tried = nil
+		}
+		return fault
 	}
+	var blame *harness.Fault
 	for _, dir := range filepath.SplitList(pathOf(env)) {
 		full := filepath.Join(dir, name)
-		if filepath.IsAbs(full) && runnable(full) {
-			return full, nil
+		if !filepath.IsAbs(full) {
+			p.Tried = append(p.Tried, full)
+			continue
 		}
-		tried = append(tried, full)
+		fault := harness.CheckProgram(full)
+		if fault == nil {
+			p.Path, p.Tried = full, nil
+			return nil
+		}
+		p.Tried = append(p.Tried, full)
+		if blame == nil && !fault.Missing {
+			p.Path, blame = full, fault
+		}
 	}
-	return "", tried
+	if blame == nil {
+		return missing
+	}
+	return blame
 }
 
 func pathOf(env []string) string {
@@ -83,61 +103,50 @@ func pathOf(env []string) string {
 	return path
 }
 
-func runnable(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0
-}
-
 // version runs the program once. 0.73 answers on standard error, 1.x on
 // standard output.
 func version(ctx context.Context, path string, a harness.Agent) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, append(a.Command[1:len(a.Command):len(a.Command)], "--version")...)
-	cmd.Env = a.Env
-	cmd.WaitDelay = time.Second // a grandchild may hold the pipe
-	var out limited
-	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		err = ctx.Err()
-	}
-	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil
-	}
+	argv := append([]string{path}, a.Command[1:]...)
+	out, err := harness.Look(ctx, append(argv, "--version"), a.Env)
 	return string(out), err
 }
 
-// limited keeps the beginning of what is written to it.
-type limited []byte
-
-func (l *limited) Write(p []byte) (int, error) {
-	const limit = 64 << 10
-	*l = append(*l, p[:min(len(p), limit-len(*l))]...)
-	return len(p), nil
-}
-
-func broken(out string, err error) string {
+// broken says why there is no version, and what to do.
+func broken(path, out string, err error) (reason, hint string) {
+	hint = "try " + path + " --version in a terminal"
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer to --version in time"
+		return "no answer to --version in time", hint
 	case errors.Is(err, context.Canceled):
-		return "the look at it was broken off"
-	case errors.Is(err, fs.ErrPermission):
-		return "it may not be run"
+		return "the look at it was broken off", "deckhand agents"
+	case err != nil && !errors.As(err, &exit):
+		f := harness.StartFault(path, err)
+		return "--version failed: " + f.Text, f.Hint
 	}
 	why := complaint(strings.Split(out, "\n"))
 	switch {
-	case errors.As(err, &exit) && why != "":
-		return fmt.Sprintf("--version failed (%v): %s", exit, why)
-	case err != nil:
-		return fmt.Sprintf("--version failed: %v", err)
-	case why != "":
-		return "--version printed no version: " + why
+	case strings.Contains(why, "Node.js"):
+		hint = "install a newer Node.js, or set its path in the agent's command"
+	case exit != nil && exit.ExitCode() == notFound:
+		hint = "a program it needs is not on PATH: add its folder to path: in config.yaml"
 	}
-	return "--version printed nothing"
+	switch {
+	case exit != nil && why != "":
+		return fmt.Sprintf("--version failed (%v): %s", exit, why), hint
+	case exit != nil:
+		return fmt.Sprintf("--version failed: %v", exit), hint
+	case why != "":
+		return "--version printed no version: " + why, hint
+	}
+	return "--version printed nothing", hint
 }
+
+// notFound is the exit code with which a shell and env say that they did not
+// find a program.
+const notFound = 127
 
 // newer compares two versions by their numbers.
 func newer(a, b string) bool {

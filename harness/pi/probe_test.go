@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"deckhand/harness"
 )
 
@@ -51,8 +53,8 @@ func TestProbe(t *testing.T) {
 			if p.State != c.state || p.Version != c.version || !strings.Contains(p.Reason, c.reason) || p.Path != path {
 				t.Errorf("%+v", p)
 			}
-			if c.state == "unavailable" && p.Reason == "" {
-				t.Errorf("no reason: %+v", p)
+			if c.state == "unavailable" && (p.Reason == "" || p.Hint == "") {
+				t.Errorf("no reason, or no hint: %+v", p)
 			}
 			if p.Asks != "nothing" {
 				t.Errorf("asks before %q", p.Asks)
@@ -80,7 +82,11 @@ func TestProbeMissing(t *testing.T) {
 		Env:     []string{"PATH=/nowhere", fmt.Sprintf("PATH=%s:relative:%s", a, b)},
 	})
 	want := []string{filepath.Join(a, "pi"), "relative/pi", filepath.Join(b, "pi")}
-	if p.State != "unavailable" || strings.Join(p.Tried, " ") != strings.Join(want, " ") || p.Hint != install {
+	plain := filepath.Join(a, "pi")
+	if p.State != "unavailable" || strings.Join(p.Tried, " ") != strings.Join(want, " ") || p.Reason != plain+" is not executable" || p.Hint != "chmod +x "+plain {
+		t.Errorf("%+v", p)
+	}
+	if p := New().Probe(t.Context(), harness.Agent{Command: []string{"pi"}, Env: []string{"PATH=" + b}}); p.Reason != "pi was not found" || p.Hint != install || p.Path != "" {
 		t.Errorf("%+v", p)
 	}
 	if p := New().Probe(t.Context(), harness.Agent{Command: []string{"/nowhere/pi"}}); p.Reason != "/nowhere/pi was not found" || len(p.Tried) != 1 {
@@ -88,6 +94,52 @@ func TestProbeMissing(t *testing.T) {
 	}
 	if p := New().Probe(t.Context(), harness.Agent{}); p.State != "unavailable" || p.Reason == "" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// An agent that is there and cannot be started is not said to be missing.
+func TestProbeCannotStart(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name, body string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(body), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink("/nowhere/pi", link); err != nil {
+		t.Fatal(err)
+	}
+	fifo := filepath.Join(dir, "fifo")
+	if err := unix.Mkfifo(fifo, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	plain := at("plain", "#!/bin/sh\n", 0o644)
+	spaced := at("two words", "#!/bin/sh\n", 0o644)
+	file := at("file", "x", 0o644)
+	for _, c := range []struct{ path, reason, hint string }{
+		{plain, " is not executable", "chmod +x " + plain},
+		{spaced, " is not executable", "chmod +x '" + spaced + "'"},
+		{dir, " is a folder", "name the program"},
+		{link, " is a link to /nowhere/pi, which is not there", "correct the link"},
+		{fifo, " is not a file", "name a program"},
+		{filepath.Join(file, "pi"), " was not found", install},
+		{at("script", "#!/nowhere/sh -e\n", 0o755), "--version failed: its interpreter /nowhere/sh was not found", "correct the first line of "},
+		{at("tabs", "#! /nowhere/env\tnode\n", 0o755), "--version failed: its interpreter /nowhere/env was not found", "correct the first line of "},
+		{at("plainer", "#!"+plain+"\n", 0o755), "--version failed: its interpreter " + plain + " is not executable", "correct the first line of "},
+		{at("windows", "#!/bin/sh\r\necho 1.6.0\r\n", 0o755), "--version failed: it has Windows line ends", "sed -i "},
+		{at("empty", "", 0o755), "--version failed: it is neither a program nor a script", "#!/bin/sh"},
+		{at("binary", "\x7fELF\x00", 0o755), "--version failed: it is not a program for this machine", "install it for this system"},
+		{at("lacks", "#!/bin/sh\nexec no-such-program-anywhere\n", 0o755), "--version failed (exit status 127): ", "path: in config.yaml"},
+	} {
+		p := New().Probe(t.Context(), harness.Agent{Command: []string{c.path}})
+		if p.State != "unavailable" || !strings.Contains(p.Reason, c.reason) || !strings.Contains(p.Hint, c.hint) {
+			t.Errorf("%s: %+v", filepath.Base(c.path), p)
+		}
+	}
+	if p := New().Probe(t.Context(), harness.Agent{Command: []string{"./pi"}}); p.Reason != "./pi was not found" {
+		t.Errorf("looked for where the daemon happens to be: %+v", p)
 	}
 }
 
