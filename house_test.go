@@ -20,14 +20,15 @@ import (
 // picture is who may import whom; ARCHITECTURE.md shows the same. A change here
 // needs its reason there.
 const picture = `
-main → cli → internal/config, internal/daemon, internal/control, review, and the hidden children: harness (keep), assistant, internal/standin
+main → cli → internal/config, internal/daemon, internal/control, internal/shell, review, and the hidden children: harness (keep), assistant, internal/standin
 internal/daemon → everything but cli, review, assistant, internal/standin
 review → internal/control, change         assistant → change, notes
-dispatch → board, change                  change → board, notes        journal → change
+dispatch → board, change, internal/markdown, internal/shell
+change → board, notes                     journal → change
 board, notes, chats, journal, inbox → internal/span, internal/markdown
 internal/markdown → internal/span         harness/* → harness
 assistant, internal/standin → harness/pi (wire types)     tests only: internal/testkit, internal/robust, internal/bench
-watcher, harness, internal/store, internal/config, internal/control, internal/span → nothing of ours
+watcher, harness, internal/store, internal/config, internal/control, internal/shell, internal/span → nothing of ours
 `
 
 // suites are what tests import beyond the picture: the demands on a driver, and
@@ -41,7 +42,7 @@ const module = "deckhand"
 
 // core are the packages that are a function of their arguments.
 func core(dir string) bool {
-	return slices.Contains([]string{"board", "notes", "chats", "journal", "change", "dispatch", "inbox", "internal/span", "internal/markdown"}, dir)
+	return slices.Contains([]string{"board", "notes", "chats", "journal", "change", "dispatch", "inbox", "internal/shell", "internal/span", "internal/markdown"}, dir)
 }
 
 // arrows is a picture as read.

@@ -21,15 +21,15 @@ func (j *judge) after(seen *Seen, lane *board.Lane, c *board.Card) Rule {
 		open, found := j.target(self, target)
 		switch {
 		case !found:
-			return fail(name, "", "after: no card reads %q", target)
+			return fail(name, "correct its after: line", "after: no card reads %q", target)
 		case len(open) > 1:
 			return fail(name, "make the titles differ", "after: more than one card reads %q: %s", target, atOf(open))
 		case len(open) == 1 && open[0].card == c:
-			return fail(name, "", "after: %q is the card itself", target)
+			return fail(name, "correct its after: line", "after: %q is the card itself", target)
 		}
 	}
 	if round := j.cycle(self); round != nil {
-		return fail(name, "", "cards wait for each other: %s", strings.Join(round, " waits for "))
+		return fail(name, "delete one of their after: lines", "cards wait for each other: %s", strings.Join(round, " waits for "))
 	}
 	for _, target := range c.After {
 		if open, _ := j.target(self, target); len(open) > 0 {

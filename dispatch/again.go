@@ -1,10 +1,6 @@
 package dispatch
 
-import (
-	"fmt"
-
-	"deckhand/board"
-)
+import "deckhand/board"
 
 // again holds a card that has run: it starts again only by a person's word,
 // and one whose status item is gone may be an old copy. When its run may go
@@ -16,7 +12,7 @@ func (j *judge) again(v *Verdict) Rule {
 	const name = "its run may go on"
 	r := j.find.runs[v.Run]
 	if r == nil {
-		return fail(name, "", "its run is not known on this machine; without its status line it is a new card")
+		return fail(name, "delete its status line: it is a new card then", "its run is not known on this machine")
 	}
 	if why := j.barred(v, r); why != nil {
 		why.Name = name
@@ -38,7 +34,7 @@ func (j *judge) bare(v *Verdict) Rule {
 	case r.Live():
 		return fail(name, "deckhand stop "+short(r), "its run is not over")
 	}
-	return fail(name, fmt.Sprintf("deckhand run %q", v.Card.Title),
+	return fail(name, runHint(v),
 		"ran on %s, its line is gone: an old copy may have been saved", r.Claimed.Format("2 January"))
 }
 
@@ -83,7 +79,7 @@ func (j *judge) unsure(v *Verdict, r *Run) *Rule {
 	case r.Live():
 		return no("deckhand stop "+short(r), "its run is not over")
 	case j.find.next[r.ID] != nil:
-		return no("", "@%s has taken over since: an old copy may have been saved", j.find.next[r.ID].Agent)
+		return no("delete this copy", "@%s has taken over since: an old copy may have been saved", j.find.next[r.ID].Agent)
 	case !r.InSync || r.Want.Word != r.Outcome || v.Card.Status.Word != r.Outcome && r.Tries < MaxTries:
 		return wait("its line is being brought up to date")
 	case v.Card.Status.Word != r.Outcome:

@@ -230,8 +230,8 @@ func TestAnotherAgent(t *testing.T) {
 	})
 	t.Run("waits for typing, and for its agent", func(t *testing.T) {
 		d := begin(t)
-		d.set.Agents["claude"] = Agent{Why: Reason{Text: "@claude: needs login"}}
-		equal(t, "fails", failing(t, d, "Card"), []string{"@claude: needs login", "~starts in 10s"})
+		d.set.Agents["claude"] = Agent{Why: Reason{"@claude: needs login", "claude login"}}
+		equal(t, "fails", failing(t, d, "Card"), []string{"@claude: needs login (claude login)", "~starts in 10s"})
 	})
 	t.Run("taken back before anything was written: the old item stays", func(t *testing.T) {
 		d := begin(t)

@@ -26,6 +26,15 @@ func (s *Seen) blind() string {
 	return s.Board.Inactive
 }
 
+// fault says why nothing starts on the board at all: it decides nothing, or its
+// header cannot be read; empty: nothing is wrong with it.
+func (s *Seen) fault() string {
+	if why := s.blind(); why != "" {
+		return why
+	}
+	return s.Board.Problem
+}
+
 // standing is where the card of a run stands: nowhere, in one place, or, when
 // a person copied it, in more. Places on boards that cannot be read or written
 // count only where there are no others; blind says then why.

@@ -62,7 +62,8 @@ func decide(w *World, whole *board.Card) (Decision, *keep) {
 }
 
 // asking judges the cards of a board that ask for an agent: those in ready
-// lanes that no run has, and those of stopped runs that are back at work.
+// lanes that no run has, and those of stopped runs that are back at work. Where
+// something is wrong with the board itself, the first stands for them all.
 func (k *keep) asking(seen *Seen) {
 	spots := k.find.index(seen).asks
 	asked := slices.ContainsFunc(spots, func(s spot) bool { return len(s.card.Agents) > 0 })
@@ -70,8 +71,12 @@ func (k *keep) asking(seen *Seen) {
 		k.do(Action{Do: DoAddLanes, Board: seen.Board.Path})
 	}
 	for _, s := range spots {
-		if k.at[s.card] == nil {
-			k.d.Cards = append(k.d.Cards, k.judge.card(seen, s.lane, s.card))
+		if k.at[s.card] != nil {
+			continue
+		}
+		k.d.Cards = append(k.d.Cards, k.judge.card(seen, s.lane, s.card))
+		if seen.fault() != "" {
+			break // the others have the same reason, and it is the board's
 		}
 	}
 	for _, p := range k.back {

@@ -40,8 +40,12 @@ func (j *judge) card(seen *Seen, lane *board.Lane, c *board.Card) Verdict {
 	v := Verdict{Board: seen.Board, Lane: lane, Card: c, Run: runOf(c), seen: seen, whole: c == j.whole}
 	again := j.again(&v)
 	v.Asks = c.Open() && (len(c.Agents) > 0 || c.NoteAgent != "") && (lane.Role == board.Ready || j.returned(&v))
+	v.add(j.open(c), j.ready(&v), j.active(seen))
+	if seen.fault() != "" {
+		return v // what is read of such a board is no ground for a second reason
+	}
 	v.add(
-		j.open(c), j.ready(&v), j.agent(c), j.active(seen), j.lanes(seen), j.folder(), j.project(&v),
+		j.lanes(seen), j.folder(), j.agent(&v), j.project(&v),
 		j.unique(&v), j.equal(&v), again, j.after(seen, lane, c), j.budget(), j.before(&v), j.settled(&v), j.started(),
 	)
 	return v
@@ -77,9 +81,9 @@ func (j *judge) open(c *board.Card) Rule {
 	case c.Open():
 		return pass(name)
 	case c.Ticked():
-		return fail(name, "", "it is ticked")
+		return fail(name, "untick it", "it is ticked")
 	}
-	return fail(name, "", "its box holds %q, and only an empty one is open", c.Box)
+	return fail(name, "empty its box", "its box holds %q, and only an empty one is open", c.Box)
 }
 
 func (j *judge) ready(v *Verdict) Rule {
@@ -94,25 +98,32 @@ func (j *judge) ready(v *Verdict) Rule {
 		}
 	}
 	if len(names) == 0 {
-		return fail(name, "", "no lane of the board is a ready lane; lanes: in deckhand.yaml says which are")
+		return fail(name, "name one of its lanes under lanes: in deckhand.yaml", "no lane of the board is a ready lane")
 	}
-	return fail(name, "", "nothing starts in lane %q; the ready lanes are: %s", v.Lane.Title, strings.Join(names, ", "))
+	return fail(name, "move it to a ready lane", "nothing starts in lane %q; the ready lanes are: %s", v.Lane.Title, strings.Join(names, ", "))
 }
 
-func (j *judge) agent(c *board.Card) Rule {
+// ungranted reports whether nothing that the machine grants counts here: then
+// it is no second reason that some of it is missing. Asked for every rule, it is.
+func (j *judge) ungranted(v *Verdict) bool { return j.w.Set.Held.Text != "" && !v.whole }
+
+func (j *judge) agent(v *Verdict) Rule {
 	const name = "one agent that is ready"
+	c := v.Card
 	switch {
 	case len(c.Agents) > 1:
-		return fail(name, "", "it names %d agents: @%s", len(c.Agents), strings.Join(c.Agents, ", @"))
+		return fail(name, "leave one of them", "it names %d agents: @%s", len(c.Agents), strings.Join(c.Agents, ", @"))
 	case len(c.Agents) == 0 && c.NoteAgent != "":
-		return fail(name, "", "@%s stands only in the note: name it in the first line", c.NoteAgent)
+		return fail(name, "name it in the first line", "@%s stands only in the note", c.NoteAgent)
 	case len(c.Agents) == 0 && len(c.Unknown) > 0:
 		return fail(name, "deckhand agents", "no agent is called @%s", strings.Join(c.Unknown, ", @"))
 	case len(c.Agents) == 0:
-		return fail(name, "", "it names no agent")
+		return fail(name, "name one in the first line, like @pi", "it names no agent")
 	}
 	a, ok := j.w.Set.Agents[c.Agents[0]]
 	switch {
+	case j.ungranted(v):
+		return pass(name)
 	case !ok:
 		return fail(name, "deckhand agents", "no agent is called @%s", c.Agents[0])
 	case a.Pending:
@@ -123,10 +134,8 @@ func (j *judge) agent(c *board.Card) Rule {
 
 func (j *judge) active(seen *Seen) Rule {
 	const name = "the board can be read and written"
-	for _, why := range [...]string{seen.Gone, seen.Board.Inactive, seen.Board.Problem} {
-		if why != "" {
-			return fail(name, "", "%s: %s", seen.Board.Path, why)
-		}
+	if why := seen.fault(); why != "" {
+		return fail(name, mend(seen), "%s: %s", seen.Board.Path, why)
 	}
 	return pass(name)
 }
@@ -141,7 +150,7 @@ func (j *judge) lanes(seen *Seen) Rule {
 	for i, r := range missing {
 		words[i] = r.String()
 	}
-	return fail(name, fmt.Sprintf("deckhand lanes add %q", seen.Board.Path), "the board has no %s lane", strings.Join(words, " and no "))
+	return fail(name, lanesHint(seen.Board.Path), "the board has no %s lane", strings.Join(words, " and no "))
 }
 
 func (j *judge) folder() Rule {
@@ -151,19 +160,22 @@ func (j *judge) folder() Rule {
 func (j *judge) project(v *Verdict) Rule {
 	const name = "a registered project"
 	project := projectOf(v.Card, v.Board, j.w)
+	if j.ungranted(v) {
+		return pass(name)
+	}
 	if project == "" {
-		return fail(name, fmt.Sprintf("deckhand project add NAME FOLDER --board %q", v.Board.Path), "neither the card nor its board names a project")
+		return fail(name, boardHint(v.Board.Path), "neither the card nor its board names a project")
 	}
 	p, ok := j.w.Set.Projects[project]
 	switch {
 	case !ok:
-		return fail(name, fmt.Sprintf("deckhand project add %s FOLDER", project), "project %q is not registered", project)
+		return fail(name, projectHint(project), "project %q is not registered", project)
 	case p.Why.Text != "":
 		return Rule{Name: name, Why: p.Why}
 	case v.resumes() && project != v.over.Project:
-		return fail(name, "", "it ran in project %q and cannot go on in project %q", v.over.Project, project)
+		return fail(name, apart, "it ran in project %q and cannot go on in project %q", v.over.Project, project)
 	case v.resumes() && p.Folder != v.over.Folder:
-		return fail(name, "", "it ran in %s and project %q is another folder now", v.over.Folder, project)
+		return fail(name, apart, "it ran in %s and project %q is another folder now", v.over.Folder, project)
 	}
 	return pass(name)
 }
@@ -208,7 +220,7 @@ func (j *judge) budget() Rule {
 		return pass(ruleBudget)
 	}
 	if spent := Spent(j.w.Runs, j.w.Now); spent >= day {
-		return fail(ruleBudget, "", "the day's budget of %s is spent (%s); day: in config.yaml sets it", Money(day), Money(spent))
+		return fail(ruleBudget, "wait for tomorrow, or raise day: in config.yaml", "the day's budget of %s is spent (%s)", Money(day), Money(spent))
 	}
 	return pass(ruleBudget)
 }
@@ -239,7 +251,7 @@ func (j *judge) before(v *Verdict) Rule {
 	if !marked || j.forced(v) || was.Hash != Hash(v.Card) || was.Lane != v.Lane.Title {
 		return pass(name)
 	}
-	return fail(name, fmt.Sprintf("deckhand run %q", v.Card.Title), "was here before; edit or move it, or deckhand run")
+	return fail(name, runHint(v), "was here before; edit or move it, or deckhand run")
 }
 
 func (j *judge) settled(v *Verdict) Rule {

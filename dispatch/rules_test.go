@@ -26,8 +26,8 @@ func failing(t *testing.T, d *desk, title string) []string {
 				if r.OK {
 					continue
 				}
-				if r.Why.Text == "" {
-					t.Errorf("rule %q fails without a reason", r.Name)
+				if r.Why.Text == "" || r.Why.Hint == "" && !r.Turn {
+					t.Errorf("rule %q fails without a reason or without a next step: %+v", r.Name, r.Why)
 				}
 				text := r.Why.Text
 				if r.Turn {
@@ -56,21 +56,23 @@ func TestEachRule(t *testing.T) {
 		want        []string
 	}{
 		{"plain", plain, nil, nil},
-		{"ticked", "Plan: [x] Card @pi", nil, []string{"it is ticked"}},
-		{"another box", "Plan: [/] Card @pi", nil, []string{`its box holds "/", and only an empty one is open`}},
-		{"another lane", "Review: Card @pi", nil, []string{`nothing starts in lane "Review"; the ready lanes are: Plan, Next`}},
-		{"two agents", "Plan: Card @pi @claude", nil, []string{"it names 2 agents: @pi, @claude"}},
-		{"agent in the note", "Plan: Card\\nplease @pi", nil, []string{"@pi stands only in the note: name it in the first line"}},
+		{"ticked", "Plan: [x] Card @pi", nil, []string{"it is ticked (untick it)"}},
+		{"another box", "Plan: [/] Card @pi", nil, []string{`its box holds "/", and only an empty one is open (empty its box)`}},
+		{"another lane", "Review: Card @pi", nil, []string{`nothing starts in lane "Review"; the ready lanes are: Plan, Next (move it to a ready lane)`}},
+		{"two agents", "Plan: Card @pi @claude", nil, []string{"it names 2 agents: @pi, @claude (leave one of them)"}},
+		{"agent in the note", "Plan: Card\\nplease @pi", nil, []string{"@pi stands only in the note (name it in the first line)"}},
 		{"unknown agent", "Plan: Card @who", nil, []string{"no agent is called @who (deckhand agents)"}},
-		{"no agent", "Plan: Card", nil, []string{"it names no agent"}},
+		{"no agent", "Plan: Card", nil, []string{"it names no agent (name one in the first line, like @pi)"}},
 		{"agent missing", plain, func(d *desk) {
 			d.set.Agents["pi"] = Agent{Why: Reason{"@pi is not installed", "npm i -g pi"}}
 		}, []string{"@pi is not installed (npm i -g pi)"}},
 		{"agent is looked at", plain, func(d *desk) { d.set.Agents["pi"] = Agent{Pending: true} }, []string{"~@pi is being looked at"}},
-		{"board is away", plain, func(d *desk) { d.boards["Shop.md"].Gone = "the file is gone" }, []string{"Shop.md: the file is gone"}},
+		{"board is away", plain, func(d *desk) { d.boards["Shop.md"].Gone = "the file is gone" }, []string{"Shop.md: the file is gone (see to the file: it must be there, and a file that can be read and written)"}},
 		{"folder not trusted", plain, func(d *desk) { d.set.Held = Reason{"the work folder is not trusted", "deckhand trust DIR"} }, []string{"the work folder is not trusted (deckhand trust DIR)"}},
 		{"project not registered", "Plan: Card @pi #project/x", nil, []string{`project "x" is not registered (deckhand project add x FOLDER)`}},
-		{"project refused", plain, func(d *desk) { d.set.Projects["shop"] = Project{Why: Reason{Text: "project shop: the folder is gone"}} }, []string{"project shop: the folder is gone"}},
+		{"project refused", plain, func(d *desk) {
+			d.set.Projects["shop"] = Project{Why: Reason{"project shop: the folder is gone", "bring it back"}}
+		}, []string{"project shop: the folder is gone (bring it back)"}},
 		{"reads like another", "Plan: Card @pi | Card  @pi", nil, []string{`2 cards read "Card": lines 7, 8 (make the titles differ)`}},
 		{"reads like a done one", "Plan: Card @pi\nDone: Card @pi", nil, nil},
 		{"reads like a ticked one", "Plan: Card @pi | [x] Card @pi", nil, nil},
@@ -79,14 +81,14 @@ func TestEachRule(t *testing.T) {
 		{"budget", plain, func(d *desk) {
 			d.set.Day = 10
 			d.runs["X"] = &Run{ID: "X", Phase: PhaseOver, Spends: []Spend{{morning, 10.4}}}
-		}, []string{"the day's budget of $10.00 is spent ($10.40); day: in config.yaml sets it"}},
+		}, []string{"the day's budget of $10.00 is spent ($10.40) (wait for tomorrow, or raise day: in config.yaml)"}},
 		{"yesterday's cost", plain, func(d *desk) {
 			d.set.Day = 10
 			d.runs["X"] = &Run{ID: "X", Phase: PhaseOver, Spends: []Spend{{morning.Add(-10 * time.Hour), 10.4}, {morning, 9.99}}}
 		}, nil},
 		{"typing", plain, func(d *desk) { d.edit("Shop.md", "Card", "Card two") }, []string{"~starts in 10s"}},
 		{"just started", plain, func(d *desk) { d.mem.Open = false; d.boards["Shop.md"].Changed = d.now.Add(-time.Second) }, []string{"~deckhand has just started, and waits until the boards are quiet"}},
-		{"run not known", "Plan: Card @pi\\n- 🟢 pi: review · 4m ^r-01kb7x2a", nil, []string{"its run is not known on this machine; without its status line it is a new card"}},
+		{"run not known", "Plan: Card @pi\\n- 🟢 pi: review · 4m ^r-01kb7x2a", nil, []string{"its run is not known on this machine (delete its status line: it is a new card then)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := oneBoard(t, lanes(c.board))
@@ -119,14 +121,14 @@ func TestBoardsThatCannotStart(t *testing.T) {
 	for _, c := range []struct {
 		name, path, text, want string
 	}{
-		{"no working lane", "Shop.md", header + plan + "## Review\n", `the board has no working lane (deckhand lanes add "Shop.md")`},
-		{"neither", "Shop.md", header + plan, `the board has no working and no review lane (deckhand lanes add "Shop.md")`},
-		{"no ready lane", "Shop.md", header + "## Stuff\n\n- [ ] Card @pi\n\n## In Progress\n\n## Review\n", "no lane of the board is a ready lane; lanes: in deckhand.yaml says which are"},
-		{"no project", "Shop.md", plan + "## In Progress\n\n## Review\n", `neither the card nor its board names a project (deckhand project add NAME FOLDER --board "Shop.md")`},
-		{"case 26: conflict copy", "Shop.sync-conflict-20260102-101500-ABC1234.md", header + plan + "## In Progress\n\n## Review\n", "conflict copy of Shop.md, merge it by hand"},
-		{"case 27: merge markers", "Shop.md", header + "<<<<<<< HEAD\n" + plan + "=======\n>>>>>>> phone\n\n## In Progress\n\n## Review\n", "Shop.md: merge markers, line 5"},
-		{"NUL bytes", "Shop.md", header + plan + "## In Progress\n\n## Review\n\x00", "Shop.md: NUL bytes, line 12"},
-		{"broken header", "Shop.md", "---\nproject: [\n---\n" + plan + "## In Progress\n\n## Review\n", "Shop.md: "},
+		{"no working lane", "Shop.md", header + plan + "## Review\n", `the board has no working lane (deckhand lanes add Shop.md)`},
+		{"neither", "Shop.md", header + plan, `the board has no working and no review lane (deckhand lanes add Shop.md)`},
+		{"no ready lane", "Shop.md", header + "## Stuff\n\n- [ ] Card @pi\n\n## In Progress\n\n## Review\n", "no lane of the board is a ready lane (name one of its lanes under lanes: in deckhand.yaml)"},
+		{"no project", "Shop.md", plan + "## In Progress\n\n## Review\n", `neither the card nor its board names a project (deckhand project add NAME FOLDER --board Shop.md)`},
+		{"case 26: conflict copy", "Shop.sync-conflict-20260102-101500-ABC1234.md", header + plan + "## In Progress\n\n## Review\n", "conflict copy of Shop.md, merge it by hand (copy what is missing into the other file and delete this one)"},
+		{"case 27: merge markers", "Shop.md", header + "<<<<<<< HEAD\n" + plan + "=======\n>>>>>>> phone\n\n## In Progress\n\n## Review\n", "Shop.md: merge markers, line 5 (resolve the conflict in the file and save)"},
+		{"NUL bytes", "Shop.md", header + plan + "## In Progress\n\n## Review\n\x00", "Shop.md: NUL bytes, line 12 (delete the NUL bytes, or bring an older copy of the file back)"},
+		{"broken header", "Shop.md", "---\nproject: [\n---\n" + plan + "## In Progress\n\n## Review\n", "(mend the header between the --- lines and save)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newDesk(t)
@@ -140,7 +142,7 @@ func TestBoardsThatCannotStart(t *testing.T) {
 }
 
 func TestCardThatWasHereBefore(t *testing.T) {
-	const want = `was here before; edit or move it, or deckhand run (deckhand run "Card")`
+	const want = `was here before; edit or move it, or deckhand run (deckhand run Card)`
 	id := CardID{"Shop.md", "Card @pi"}
 	begin := func(t *testing.T) *desk {
 		d := oneBoard(t, lanes("Plan: Card @pi"))
@@ -204,7 +206,7 @@ func TestJudgeOfAQueuedCard(t *testing.T) {
 	d.settle()
 	equal(t, "while it works", failing(t, d, "Second"), []string{`~waits for the folder: "First" is working there`})
 	equal(t, "works", failing(t, d, "First"), []string{
-		`nothing starts in lane "In Progress"; the ready lanes are: Plan, Next`,
+		`nothing starts in lane "In Progress"; the ready lanes are: Plan, Next (move it to a ready lane)`,
 		"its run is not over (deckhand stop 01run0001)",
 		`~waits for the folder: "First" is working there`,
 	})

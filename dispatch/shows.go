@@ -2,8 +2,6 @@ package dispatch
 
 import (
 	"fmt"
-	"net/url"
-	"path"
 	"strings"
 	"time"
 
@@ -96,32 +94,4 @@ func Short(d time.Duration) string {
 		return fmt.Sprintf("%dm%02ds", m, s)
 	}
 	return fmt.Sprintf("%ds", s)
-}
-
-// Link is a link from one file of the work folder to another: a wikilink by
-// name where Obsidian is at home, else a relative Markdown link.
-func Link(from, to, text string, wiki bool) string {
-	if to == "" {
-		return ""
-	}
-	if wiki {
-		return "[[" + strings.TrimSuffix(path.Base(to), ".md") + "|" + text + "]]"
-	}
-	var parts []string
-	for p := range strings.SplitSeq(relative(path.Dir(from), to), "/") {
-		parts = append(parts, url.PathEscape(p))
-	}
-	return "[" + text + "](" + strings.Join(parts, "/") + ")"
-}
-
-func relative(dir, to string) string {
-	if dir == "." {
-		return to
-	}
-	from, dest := strings.Split(dir, "/"), strings.Split(to, "/")
-	n := 0
-	for n < len(from) && n < len(dest)-1 && from[n] == dest[n] {
-		n++
-	}
-	return strings.Repeat("../", len(from)-n) + strings.Join(dest[n:], "/")
 }

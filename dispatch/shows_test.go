@@ -23,24 +23,6 @@ func TestMoney(t *testing.T) {
 	}
 }
 
-func TestLink(t *testing.T) {
-	const chat = "deckhand/chats/2026-11/2026-11-30 Checkout (QRIS).md"
-	for _, c := range []struct {
-		from, to string
-		wiki     bool
-		want     string
-	}{
-		{"Shop.md", chat, true, "[[2026-11-30 Checkout (QRIS)|chat]]"},
-		{"Shop.md", chat, false, "[chat](deckhand/chats/2026-11/2026-11-30%20Checkout%20%28QRIS%29.md)"},
-		{"Sub/Shop.md", chat, false, "[chat](../deckhand/chats/2026-11/2026-11-30%20Checkout%20%28QRIS%29.md)"},
-		{"deckhand/Needs me.md", chat, false, "[chat](chats/2026-11/2026-11-30%20Checkout%20%28QRIS%29.md)"},
-		{"a/b/Shop.md", "a/c/x.md", false, "[chat](../c/x.md)"},
-		{"Shop.md", "", true, ""},
-	} {
-		same(t, c.from, Link(c.from, c.to, "chat", c.wiki), c.want)
-	}
-}
-
 // What an agent says about its end stands below the card as text; without a
 // cost none is claimed.
 func TestItemOfAReview(t *testing.T) {

@@ -169,7 +169,7 @@ type Action struct {
 // Decision is what follows from a World.
 type Decision struct {
 	Actions []Action
-	Cards   []Verdict // of every card that asks, in board order
+	Cards   []Verdict // of every card that asks, in board order; of a board with a fault only the first
 	Notes   []Note    // of runs: something a person should know
 	Memory  Memory
 	Wake    time.Time // look again at this time at the latest; zero: only when something changes
