@@ -59,8 +59,8 @@ func (l Life) ErrTail() ([]byte, error) {
 // Follow gives every line of the capture to fn, from the first, and goes on
 // with what comes until the life is over and all is read. It returns nil when
 // the agent's end is known (State has it), ErrKeeperGone when the keeper went
-// without a word, ctx's error, or fn's. When it returns one of the first two
-// the keeper has ended. Memory is bounded by the longest line.
+// without a word, ErrRemoved when the folder was taken away, ctx's error, or
+// fn's. When it returns one of the first two the keeper has ended. Memory is bounded by the longest line.
 func (l Life) Follow(ctx context.Context, fn func(Line) error) error {
 	ctx, cancel := context.WithCancel(ctx) // lets go of what waits for the keeper's death
 	defer cancel()
@@ -104,10 +104,13 @@ func (l Life) Follow(ctx context.Context, fn func(Line) error) error {
 // over is how Follow ends when the lock is free.
 func (l Life) over() error {
 	ended, err := exists(filepath.Join(l.Path, exitFile))
-	if err == nil && !ended {
-		err = ErrKeeperGone
+	if err != nil || ended {
+		return err
 	}
-	return err
+	if err := l.there(); err != nil {
+		return err // its exit went along
+	}
+	return ErrKeeperGone
 }
 
 // await waits for news. Without a way to wait for the death of the keeper the

@@ -351,6 +351,29 @@ func TestFolderTakenAway(t *testing.T) {
 	}
 }
 
+// An agent that removes its own folder is told from one whose keeper was
+// killed, whichever of the two is seen first.
+func TestFolderRemovedIsNotAKilledKeeper(t *testing.T) {
+	l := newLife(t, "deaf")
+	start(t, l)
+	until(t, l, "ready")
+	err := follow(t, l, func(line Line) {
+		if err := os.RemoveAll(l.Path); err != nil {
+			t.Error(err)
+		}
+	})
+	if !errors.Is(err, ErrRemoved) || errors.Is(err, ErrKeeperGone) {
+		t.Errorf("followed: %v", err)
+	}
+	if s, err := l.State(); !errors.Is(err, ErrRemoved) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("state %+v, %v", s, err)
+	}
+	// What a follower sees that looked at the lock before it went.
+	if err := l.over(); !errors.Is(err, ErrRemoved) {
+		t.Errorf("over: %v", err)
+	}
+}
+
 // The state folder may be renamed while agents run.
 func TestFolderRenamed(t *testing.T) {
 	l := newLife(t, "echo")

@@ -38,6 +38,10 @@ var (
 	ErrStarted = errors.New("was started before")
 	// ErrHeld is returned by Start when somebody else holds the lock.
 	ErrHeld = errors.New("has a keeper already")
+	// ErrRemoved is returned by State and Follow when the folder of the life was
+	// taken away, by a person or by the agent. How it ended will never be known;
+	// a keeper that is still there ends the agent.
+	ErrRemoved = fmt.Errorf("the folder of the run was removed: %w", fs.ErrNotExist)
 )
 
 // Dir is the folder of one run, in the state folder.
@@ -228,7 +232,7 @@ func (l Life) State() (LifeState, error) {
 	}
 	data, err := os.ReadFile(filepath.Join(l.Path, exitFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
+		return s, l.there() // of what was removed nothing is known, not even that it never ran
 	} else if err != nil {
 		return s, err
 	}
@@ -247,7 +251,7 @@ func (l Life) held() (bool, error) {
 	}
 	f, err := os.Open(filepath.Join(l.Path, lockFile))
 	if err != nil {
-		return false, err
+		return false, removed(err)
 	}
 	defer f.Close()
 	switch err := flock(f, unix.LOCK_SH); {
@@ -257,6 +261,20 @@ func (l Life) held() (bool, error) {
 		return false, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return false, nil
+}
+
+// there is ErrRemoved when the life is not there any more: its folder has a
+// lock from the first to the last.
+func (l Life) there() error {
+	_, err := os.Lstat(filepath.Join(l.Path, lockFile))
+	return removed(err)
+}
+
+func removed(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return ErrRemoved
+	}
+	return err
 }
 
 func lock(path string) (*os.File, error) {
