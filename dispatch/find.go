@@ -191,11 +191,22 @@ func added(r *Run, c *board.Card) []string {
 	return board.Added(r.Lines, now)
 }
 
-// atOf lists places for people.
-func atOf(places []place) string {
-	var at []string
-	for _, p := range places {
-		at = append(at, p.at())
+// most is how many places a reason names: there may be thousands, and a reason
+// for each of them.
+const most = 10
+
+// some lists the first of many for people.
+func some[T any](all []T, name func(T) string) string {
+	var names []string
+	for _, x := range all[:min(len(all), most)] {
+		names = append(names, name(x))
 	}
-	return strings.Join(at, ", ")
+	list := strings.Join(names, ", ")
+	if more := len(all) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
 }
+
+// atOf lists places for people.
+func atOf(places []place) string { return some(places, place.at) }

@@ -92,6 +92,12 @@ func TestFaultOfABoardIsOneReason(t *testing.T) {
 	}
 }
 
+// Thousands of cards that read the same are not all named to each of them.
+func TestReasonsNameTheFirst(t *testing.T) {
+	d := oneBoard(t, lanes("Plan: "+strings.Repeat("Card @pi | ", 5000)+"Card @pi"))
+	equal(t, "fails", failing(t, d, "Card"), []string{`5001 cards read "Card": lines 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 4991 more (make the titles differ)`})
+}
+
 // Nothing is granted: that some of it is missing too is no second reason,
 // unless every rule is asked for.
 func TestNothingGrantedIsOneReason(t *testing.T) {

@@ -196,11 +196,8 @@ func (j *judge) unique(v *Verdict) Rule {
 	if len(same) <= 1 || v.over != nil { // a card that has run is known by its item
 		return pass(name)
 	}
-	var lines []string
-	for _, p := range same {
-		lines = append(lines, fmt.Sprint(p.card.Line))
-	}
-	return fail(name, "make the titles differ", "%d cards read %q: lines %s", len(same), v.Card.Title, strings.Join(lines, ", "))
+	lines := some(same, func(s spot) string { return fmt.Sprint(s.card.Line) })
+	return fail(name, "make the titles differ", "%d cards read %q: lines %s", len(same), v.Card.Title, lines)
 }
 
 func (j *judge) equal(v *Verdict) Rule {
