@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"deckhand/internal/control"
+	"deckhand/internal/shell"
 )
 
 // do sends one command to the daemon and prints its result.
@@ -21,6 +22,10 @@ func (a *app) do(ctx context.Context, cmd control.Command, asJSON bool) error {
 		return err
 	}
 	defer client.Close()
+	return a.send(ctx, client, cmd, asJSON)
+}
+
+func (a *app) send(ctx context.Context, client *control.Client, cmd control.Command, asJSON bool) error {
 	cmd.ID = rand.Text()
 	result, err := client.Do(ctx, cmd)
 	switch {
@@ -52,20 +57,50 @@ its folder was trusted. All other rules hold: see deckhand why CARD.`,
 
 func (a *app) stopCmd() *cobra.Command {
 	var all bool
-	c := &cobra.Command{Use: "stop RUN | --all", Short: "stop a run, or all", Long: runHelp, ValidArgsFunction: a.runs}
+	c := &cobra.Command{
+		Use: "stop RUN | --all", Short: "stop a run, or all", ValidArgsFunction: a.runs,
+		Long: runHelp + `
+
+The project folder of a run that is stopped is free for the next card of the
+queue. deckhand untrust stops all runs and holds the queue too.`,
+	}
 	asJSON := jsonFlag(c)
 	c.Flags().BoolVar(&all, "all", false, "every run of this folder")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if all == (len(args) > 0) {
 			return usage(c, "stop wants either a RUN or --all")
 		}
-		cmd := control.Command{Name: "stop", Run: words(args)}
 		if all {
-			cmd = control.Command{Name: "stop_all"}
+			return a.stopAll(c.Context(), *asJSON)
 		}
-		return a.do(c.Context(), cmd, *asJSON)
+		return a.do(c.Context(), control.Command{Name: "stop", Run: words(args)}, *asJSON)
 	}
 	return c
+}
+
+// stopAll stops what runs, and says what starts now in its place: whoever wants
+// quiet has to hold the queue too.
+func (a *app) stopAll(ctx context.Context, asJSON bool) error {
+	dir, err := a.folder(nil)
+	if err != nil {
+		return err
+	}
+	client, err := a.daemon(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := a.send(ctx, client, control.Command{Name: "stop_all"}, asJSON); err != nil || asJSON {
+		return err
+	}
+	s, err := client.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if n := len(s.Queued); n > 0 {
+		a.say("%s in turn: deckhand untrust %s holds the queue", count(n, "queued card starts", "queued cards start"), clean(shell.Path(tilde(dir))))
+	}
+	return nil
 }
 
 func (a *app) retryCmd() *cobra.Command {

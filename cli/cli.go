@@ -45,21 +45,22 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 			return standin.Main(args[1:], in, out, errs)
 		}
 	}
-	a := &app{in: in, out: out, errs: errs}
+	a := &app{in: in, out: &output{w: out}, errs: errs}
 	root := a.root()
 	root.SetArgs(args)
 	ctx, stop := untilSignal(context.Background())
 	err := root.ExecuteContext(ctx)
 	stop()
-	return a.end(err, slices.Contains(args, "--json"))
+	return a.end(a.out.or(err), slices.Contains(args, "--json"))
 }
 
 // app is one call of the program.
 type app struct {
-	in        io.Reader
-	out, errs io.Writer
-	dirFlag   string // --dir
-	confFlag  string // --config
+	in       io.Reader
+	out      *output
+	errs     io.Writer
+	dirFlag  string // --dir
+	confFlag string // --config
 }
 
 func (a *app) say(format string, args ...any)  { fmt.Fprintf(a.out, format+"\n", args...) }
@@ -175,7 +176,11 @@ func (a *app) end(err error, asJSON bool) int {
 		}
 	}
 	a.note("deckhand: %s", clean(e.Text))
-	for _, m := range e.Matches {
+	for i, m := range e.Matches {
+		if i == most {
+			a.note("  and %d more", len(e.Matches)-most)
+			break
+		}
 		a.note("  %s", clean(m))
 	}
 	if e.Hint != "" {

@@ -71,7 +71,7 @@ func TestErrorsAsJSON(t *testing.T) {
 
 func TestMatchesAreListed(t *testing.T) {
 	var out, errs strings.Builder
-	a := &app{out: &out, errs: &errs}
+	a := &app{out: &output{w: &out}, errs: &errs}
 	code := a.end(&control.Error{Text: "2 cards match", Hint: "say more\nor less", Code: 1, Matches: []string{"Shop.md:3: a\x1b", "Shop.md:4: b"}}, false)
 	if want := "deckhand: 2 cards match\n  Shop.md:3: a\\x1b\n  Shop.md:4: b\nhint: say more\nhint: or less\n"; code != 1 || errs.String() != want || out.String() != "" {
 		t.Errorf("%d %q %q", code, out.String(), errs.String())
@@ -112,16 +112,6 @@ func TestParseSince(t *testing.T) {
 	}
 	if _, err := parseSince("-3h", now); err == nil {
 		t.Error("the future is no time of the journal")
-	}
-}
-
-func TestQuote(t *testing.T) {
-	for in, want := range map[string]string{
-		"~/notes": "~/notes", "/a b": "'/a b'", "it's": `'it'\''s'`, "": "''", "Läden.md": "Läden.md", "$x": "'$x'",
-	} {
-		if got := quote(in); got != want {
-			t.Errorf("%q: %s", in, got)
-		}
 	}
 }
 

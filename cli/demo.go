@@ -14,6 +14,7 @@ import (
 
 	"deckhand/internal/control"
 	"deckhand/internal/daemon"
+	"deckhand/internal/shell"
 )
 
 // demoCard is what the person in the demo writes and saves.
@@ -165,7 +166,7 @@ func (a *app) demoShow(ctx context.Context, o daemon.Options, s stage, before []
 	a.say("what was done   %s", clean(s.path("notes", "deckhand", "journal")))
 	if keep {
 		a.say("\nnext: XDG_CONFIG_HOME=%s XDG_STATE_HOME=%s deckhand --dir %s journal",
-			quote(s.path("config")), quote(s.path("state")), quote(o.Dir))
+			shell.Quote(s.path("config")), shell.Quote(s.path("state")), shell.Quote(o.Dir))
 		return nil
 	}
 	a.say("\nall of it is removed again; deckhand demo --keep leaves it for a look around\nnext: deckhand init ~/notes")

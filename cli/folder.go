@@ -13,6 +13,7 @@ import (
 	"deckhand/internal/config"
 	"deckhand/internal/control"
 	"deckhand/internal/daemon"
+	"deckhand/internal/shell"
 )
 
 // settingsName is the file of a work folder's preferences.
@@ -129,7 +130,7 @@ func existing(dir string) (string, error) {
 	info, err := os.Stat(abs)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", &control.Error{Text: tilde(abs) + " is not there", Hint: "deckhand init " + quote(dir), Code: control.CodeError}
+		return "", &control.Error{Text: tilde(abs) + " is not there", Hint: "deckhand init " + shell.Operand(dir), Code: control.CodeError}
 	case err != nil:
 		return "", err
 	case !info.IsDir():
@@ -165,7 +166,7 @@ func (a *app) nearest() (string, error) {
 	}
 	return "", &control.Error{
 		Text: tilde(here) + " is not a work folder",
-		Hint: "deckhand demo\ndeckhand init " + quote(tilde(fresh)), Code: control.CodeError,
+		Hint: "deckhand demo\ndeckhand init " + shell.Path(tilde(fresh)), Code: control.CodeError,
 	}
 }
 
@@ -192,17 +193,6 @@ func tilde(path string) string {
 	return path
 }
 
-// quote writes an argument so that a shell reads it as one, ~ included.
-func quote(s string) string {
-	plain := func(c rune) bool {
-		return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= 0x80 || strings.ContainsRune("/._-+@%,:=~", c)
-	}
-	if s != "" && strings.IndexFunc(s, func(c rune) bool { return !plain(c) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // reader answers questions about a folder: its daemon, or its files.
 func (a *app) reader(ctx context.Context, dir string) (control.Reader, func(), error) {
 	if c, err := control.Connect(ctx, socket(dir)); err == nil {
@@ -219,7 +209,7 @@ func (a *app) daemon(ctx context.Context, dir string) (*control.Client, error) {
 	c, err := control.Connect(ctx, socket(dir))
 	if err != nil {
 		return nil, &control.Error{
-			Text: "no daemon runs on " + tilde(dir), Hint: "deckhand watch " + quote(tilde(dir)), Code: control.CodeNoDaemon,
+			Text: "no daemon runs on " + tilde(dir), Hint: "deckhand watch " + shell.Path(tilde(dir)), Code: control.CodeNoDaemon,
 		}
 	}
 	return c, nil

@@ -13,6 +13,7 @@ import (
 
 	"deckhand/internal/control"
 	"deckhand/internal/daemon"
+	"deckhand/internal/shell"
 )
 
 // settingsText is the deckhand.yaml that init writes: nothing is set, so that
@@ -197,7 +198,7 @@ func (a *app) introduce(ctx context.Context, dir string) error {
 	}
 	board := "BOARD.md"
 	for _, b := range boards {
-		if board == "BOARD.md" && b.Inactive == "" {
+		if board == "BOARD.md" && b.Inactive == "" && !shell.Unfit(b.Path) {
 			board = b.Path
 		}
 		a.printBoard(b)
@@ -207,9 +208,9 @@ func (a *app) introduce(ctx context.Context, dir string) error {
 	}
 	a.say("\nnext:")
 	table(a.out, [][]string{
-		{"  deckhand project add NAME FOLDER --board " + quote(board), "the folder in which agents work for these cards"},
-		{"  deckhand trust " + quote(tilde(dir)), "let cards of this folder start agents"},
-		{"  deckhand watch " + quote(tilde(dir)), "start; then put @pi on a card"},
+		{"  deckhand project add NAME FOLDER --board " + shell.Quote(board), "the folder in which agents work for these cards"},
+		{"  deckhand trust " + shell.Path(tilde(dir)), "let cards of this folder start agents"},
+		{"  deckhand watch " + shell.Path(tilde(dir)), "start; then put @pi on a card"},
 	})
 	return nil
 }

@@ -53,8 +53,8 @@ func (a *app) printEvents(events []control.LogEvent, asJSON bool) error {
 		}
 		rows = append(rows, []string{e.Time.Local().Format("15:04:05"), e.Kind, joined(e.Text, e.State, took)})
 	}
-	table(a.out, rows)
-	return nil
+	table(a.out, folded(rows))
+	return a.out.err // who follows need not go on
 }
 
 // follow prints a run's trace until it is over. Events only say that there is

@@ -90,7 +90,7 @@ Exit codes: 0 all is well, 1 something is not.`,
 			}
 			return code
 		}
-		table(a.out, rows)
+		table(a.out, folded(rows))
 		return code
 	}
 	return c

@@ -37,6 +37,41 @@ func cleanJSON(s string) string {
 	return b.String()
 }
 
+// folded makes rows of the lines of each last cell, one below the other.
+func folded(rows [][]string) (out [][]string) {
+	for _, row := range rows {
+		last := len(row) - 1
+		for i, line := range strings.Split(strings.TrimRight(row[last], "\r\n"), "\n") {
+			if i > 0 {
+				row = make([]string, last+1)
+			}
+			row[last] = strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    ")
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// titleWidth is how wide a title may be among others.
+const titleWidth = 80
+
+// title is a card's title for a table: clean, and no wider than the others can bear.
+func title(s string) string {
+	s = clean(s)
+	if uniseg.StringWidth(s) <= titleWidth {
+		return s
+	}
+	var b strings.Builder
+	width := 1 // the dots
+	for g := uniseg.NewGraphemes(s); g.Next(); {
+		if width += g.Width(); width > titleWidth {
+			break
+		}
+		b.WriteString(g.Str())
+	}
+	return b.String() + "…"
+}
+
 // table prints rows with aligned columns. Each cell is cleaned; the last one of
 // a row is not padded.
 func table(w io.Writer, rows [][]string) {

@@ -128,7 +128,7 @@ func up(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // until: until DIR TITLE STATUS waits until a card's run is in that state, or,
-// with held, until the card is held.
+// with held or queued, until the card is.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: until DIR TITLE STATUS")
@@ -141,6 +141,11 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		for _, h := range s.Held {
 			if strings.Contains(h.Card, args[1]) && args[2] == "held" {
+				return true
+			}
+		}
+		for _, q := range s.Queued {
+			if strings.Contains(q.Card, args[1]) && args[2] == "queued" {
 				return true
 			}
 		}

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"deckhand/internal/config"
 	"deckhand/internal/control"
 	"deckhand/internal/daemon"
+	"deckhand/internal/shell"
 )
 
 func (a *app) trustCmd() *cobra.Command {
@@ -78,21 +80,19 @@ func (a *app) saidBefore(ctx context.Context, dir string, start bool) error {
 	if err != nil {
 		return err
 	}
-	var rows [][]string
-	for _, h := range s.Held {
-		for _, reason := range h.Reasons {
-			rows = append(rows, []string{place(h.Board, h.Line), h.Card, reason})
-		}
-	}
-	if len(rows) > 0 {
+	if len(s.Held) > 0 {
 		a.say("%s:", count(len(s.Held), "card does not start", "cards do not start"))
+		rows := heldRows(s.Held, false)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 1, 2) // that they are held is said
+		}
 		table(a.out, rows)
 	}
 	if !s.Daemon {
 		if start && len(s.Queued) > 0 {
 			a.say("%s when a daemon runs", count(len(s.Queued), "card starts", "cards start"))
 		}
-		a.say("next: deckhand watch %s", clean(quote(tilde(dir))))
+		a.say("next: deckhand watch %s", clean(shell.Path(tilde(dir))))
 	}
 	return nil
 }

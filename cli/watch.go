@@ -28,9 +28,9 @@ Exit codes: 0 ok, 1 error, 3 with --once: something waits for a person,
 			return err
 		}
 		o := a.options(dir)
-		o.Once, o.DryRun, o.Log = once, dry, a.errs
+		o.Once, o.DryRun, o.Log = once, dry, lines{a.errs}
 		if dry {
-			o.Log = a.out
+			o.Log = lines{a.out}
 		}
 		return a.watch(c.Context(), o)
 	}
