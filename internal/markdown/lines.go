@@ -11,7 +11,7 @@ import (
 // as CutHeader gives it.
 func Lines(src []byte, from int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		s := scanner{src: src}
+		s := scanner{src: src, ahead: noText}
 		s.walk(from, yield)
 	}
 }
@@ -35,7 +35,7 @@ func (s *scanner) walk(at int, yield func(Line) bool) {
 // before, so that all that was open there ends, whatever it was.
 func Resume(src []byte, at int, bullet byte) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		s := scanner{src: src, bullet: bullet, open: []container{{width: beyond}}}
+		s := scanner{src: src, bullet: bullet, open: []container{{width: beyond}}, ahead: noText}
 		s.walk(at, yield)
 	}
 }
@@ -47,7 +47,7 @@ const beyond = 1 << 30
 type container struct {
 	quote bool
 	width int  // columns an item's lines are indented by
-	empty bool // the item began with a blank line and holds nothing yet
+	empty bool // the item began with a blank line and holds nothing yet; only of the last one
 }
 
 // leaf is the open block that takes lines, if any.
@@ -67,6 +67,7 @@ const maxDepth = 1000
 type scanner struct {
 	src    []byte
 	open   []container
+	quotes int // how many of open are quotes
 	leaf   leaf
 	bullet byte // marker character of the outermost list that may go on; 0: none
 
@@ -74,8 +75,17 @@ type scanner struct {
 	col      int // its column, tabs counted
 	tab      int // columns left of a tab that is used in part
 
+	// What comes after the white space at the place, and its column: however
+	// many containers the white space belongs to, it is read once.
+	ahead, aheadCol int
+	noRule          int // no rule begins before this offset
+
 	line Line
+	work int // bytes of white space read and containers looked at, for tests
 }
+
+// noText is before any text.
+const noText = -1
 
 // scan reads the line at offset at.
 func (s *scanner) scan(at int) Line {
@@ -87,23 +97,25 @@ func (s *scanner) scan(at int) Line {
 	if !all || !s.continueLeaf() {
 		s.startBlocks(matched, all)
 	}
-	for _, c := range s.open {
-		if c.quote {
-			s.line.Quotes++
-		} else {
-			s.line.Items++
-		}
-	}
+	s.line.Quotes, s.line.Items = s.quotes, len(s.open)-s.quotes
 	s.line.Listed = len(s.open) > 0 && !s.open[0].quote
 	return s.line
 }
 
 // match walks down the open containers as far as the line goes on with them.
 func (s *scanner) match() int {
+	quotes := 0
 	for i := range s.open {
 		c := &s.open[i]
+		s.work++
 		indent, at := s.indent()
 		blank := at == s.end
+		if blank && quotes == s.quotes { // items only from here on: all go on but an empty one
+			if last := len(s.open) - 1; s.open[last].empty {
+				return last
+			}
+			return len(s.open)
+		}
 		switch {
 		case c.quote:
 			if blank || indent > 3 || s.src[at] != '>' {
@@ -111,10 +123,8 @@ func (s *scanner) match() int {
 			}
 			s.advance(indent + 1)
 			s.optionalBlank()
-		case blank:
-			if c.empty {
-				return i
-			}
+			quotes++
+		case blank: // a quote further down ends here
 		case indent < c.width:
 			return i
 		default:
@@ -167,9 +177,14 @@ func (s *scanner) continueLeaf() bool {
 func (s *scanner) take(kind Kind, pos int) {
 	s.line.Kind, s.line.Text = kind, pos
 	if pos < s.end {
-		for i := range s.open {
-			s.open[i].empty = false
-		}
+		s.fill()
+	}
+}
+
+// fill notes that the last container holds something.
+func (s *scanner) fill() {
+	if n := len(s.open); n > 0 {
+		s.open[n-1].empty = false
 	}
 }
 
@@ -207,6 +222,11 @@ func (s *scanner) blank(matched int) {
 // close drops the containers the line does not go on with, and the block in them.
 func (s *scanner) close(matched int) {
 	if matched < len(s.open) {
+		for _, c := range s.open[matched:] {
+			if c.quote {
+				s.quotes--
+			}
+		}
 		s.open = s.open[:matched]
 		s.leaf = leaf{}
 	}
@@ -226,7 +246,7 @@ func (s *scanner) container(matched *int, all *bool, para bool, indent, at int) 
 		return true
 	}
 	m, ok := itemMarker(s.src[at:s.end])
-	if !ok || isRule(s.src[at:s.end]) || para && (isUnderline(s.src[at:s.end]) || !m.interrupts) {
+	if !ok || s.isRule(at) || para && (isUnderline(s.src[at:s.end]) || !m.interrupts) {
 		return false
 	}
 	s.close(*matched)
@@ -263,10 +283,11 @@ func (s *scanner) push(c container, matched *int, all *bool) {
 	if len(s.open) == 0 {
 		s.bullet = 0
 	}
-	for i := range s.open {
-		s.open[i].empty = false
-	}
+	s.fill()
 	s.open = append(s.open, c)
+	if c.quote {
+		s.quotes++
+	}
 	s.leaf = leaf{}
 	*matched, *all = len(s.open), true
 }
@@ -304,7 +325,7 @@ func (s *scanner) block(matched int, all bool, indent, at int) bool {
 		s.underline(at, rest[0])
 		return true
 	}
-	if isRule(rest) {
+	if s.isRule(at) {
 		s.begin(matched, Rule, at)
 		return true
 	}
@@ -342,6 +363,20 @@ func (s *scanner) comment(matched, at int, rest []byte) bool {
 	return true
 }
 
+// isRule reports whether a rule begins here. A line of thousands of markers is
+// looked through once: what makes one of them no rule does so for those behind.
+func (s *scanner) isRule(at int) bool {
+	if at < s.noRule {
+		return false
+	}
+	ok, n := rule(s.src[at:s.end])
+	if !ok {
+		s.noRule = at + n
+	}
+	s.work += n
+	return ok
+}
+
 // begin starts a block on this line, which ends what was open.
 func (s *scanner) begin(matched int, kind Kind, at int) {
 	s.close(matched)
@@ -376,21 +411,26 @@ func (s *scanner) closesFence(at int) bool {
 
 // indent gives the columns of white space here and the offset of what follows.
 func (s *scanner) indent() (cols, at int) {
-	col := s.col
-	if s.tab > 0 {
-		cols, col = s.tab, col+s.tab
+	if s.ahead < s.pos {
+		s.skipBlanks()
 	}
-	for at = s.pos; at < s.end; at++ {
-		switch s.src[at] {
-		case ' ':
-			cols, col = cols+1, col+1
-		case '\t':
-			cols, col = cols+4-col%4, col+4-col%4
-		default:
-			return cols, at
+	return s.aheadCol - s.col, s.ahead
+}
+
+// skipBlanks looks for the text behind the white space here.
+func (s *scanner) skipBlanks() {
+	at, col := s.pos, s.col+s.tab
+	for ; at < s.end; at++ {
+		if s.src[at] == ' ' {
+			col++
+		} else if s.src[at] == '\t' {
+			col += 4 - col%4
+		} else {
+			break
 		}
 	}
-	return cols, at
+	s.work += at - s.pos
+	s.ahead, s.aheadCol = at, col
 }
 
 // advance goes n columns on; a tab may be used in part.

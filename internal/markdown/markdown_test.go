@@ -178,3 +178,36 @@ func BenchmarkLines(b *testing.B) {
 		}
 	}
 }
+
+// However deep a file nests, reading it costs what its length does. What is
+// counted is white space and markers read, and containers looked at.
+func TestWorkGrowsWithTheLength(t *testing.T) {
+	nested := func(unit, marker string) string {
+		var b strings.Builder
+		for i := range 600 {
+			b.WriteString(strings.Repeat(unit, i) + marker + "x\n")
+		}
+		return b.String()
+	}
+	for name, src := range map[string]string{
+		"blanks":            nested("  ", "- "),
+		"tabs":              nested("\t", "- "),
+		"numbers":           nested("   ", "1. "),
+		"quotes":            nested("> ", ""),
+		"quotes and items":  nested("> - ", ""),
+		"blank lines":       nested("  ", "- ") + strings.Repeat("\n", 100_000),
+		"lazy lines":        nested("  ", "- ") + strings.Repeat("x\n", 100_000),
+		"blank lines below": nested("  ", "- ") + strings.Repeat(" ", 1200) + "> x\n" + strings.Repeat("\n", 100_000),
+		"a line of markers": strings.Repeat("- ", 200_000) + "x\n",
+		"lines of markers":  strings.Repeat(strings.Repeat("- ", 2000)+"x\n", 100),
+		"a rule of markers": strings.Repeat("- ", 200_000),
+		"markers in turn":   strings.Repeat("- * ", 100_000) + "x\n",
+		"items of nothing":  strings.Repeat("-\n", 100_000),
+	} {
+		s := scanner{src: []byte(src), ahead: noText}
+		s.walk(0, func(Line) bool { return true })
+		if most := 4 * len(src); s.work > most {
+			t.Errorf("%s: %d steps for %d bytes", name, s.work, len(src))
+		}
+	}
+}

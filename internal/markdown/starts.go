@@ -46,22 +46,23 @@ func number(rest []byte) (n, value int) {
 	return n, value
 }
 
-// isRule reports whether rest is a thematic break: three or more of one of -, _ and *.
-func isRule(rest []byte) bool {
+// rule reports whether rest is a thematic break: three or more of one of -, _
+// and *; and how much of rest was read to tell.
+func rule(rest []byte) (ok bool, read int) {
 	c, n := rest[0], 0
 	if c != '-' && c != '_' && c != '*' {
-		return false
+		return false, 0
 	}
-	for _, b := range rest {
+	for i, b := range rest {
 		switch b {
 		case c:
 			n++
 		case ' ', '\t':
 		default:
-			return false
+			return false, i
 		}
 	}
-	return n >= 3
+	return n >= 3, len(rest)
 }
 
 // isUnderline reports whether rest is a setext underline.
