@@ -69,6 +69,33 @@ func code(s string) []string {
 	return lines
 }
 
+// typed is what to type. It may name what anybody has named: when that could be
+// read as more than text, it is a code span, which shows it as it is.
+func typed(s string) string {
+	s = ready(s)
+	if strings.IndexFunc(s, special) < 0 && s == markdown.EscapeStart(s) {
+		return s
+	}
+	fence, run := 1, 0
+	for _, c := range s {
+		if run++; c != '`' {
+			run = 0
+		}
+		fence = max(fence, run+1)
+	}
+	pad := ""
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		pad = " "
+	}
+	ticks := strings.Repeat("`", fence)
+	return ticks + pad + s + pad + ticks
+}
+
+// special are characters that may mean something in Markdown.
+func special(c rune) bool {
+	return c < utf8.RuneSelf && !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune(" ./:;,?()@-", c)
+}
+
 // ready is a line of ours, kept to one line.
 func ready(s string) string {
 	return strings.TrimSpace(visible(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s)))

@@ -13,14 +13,17 @@
 //	section  = "## " subject " · " title { " · " fact } LF
 //	           [ board " · " chat " · since " time LF ]     what there is of it
 //	           { line LF } [ LF { "    " code LF } LF ] [ next LF ] { box LF }
+//	next     = words | code span                            where it may be read as more
 //	subject  = agent ( " asks" | " failed" | " interrupted" | … ) | "Review" | "Held" | "Conflict"
 //	box      = "- [ ] " text " ^" id | "- why:" | "- reply:"
 //	machine  = "machine:: " id " " host LF                  once
 //
-// Newest stands first. Text of an agent is at most eight lines of at most 200
-// characters, and nothing in it is a heading, item, box, link, comment, tag or
-// fence; a command is an indented block, shown whole up to 4,000 characters.
-// Characters that drive a terminal or turn a line around are shown as <U+202E>.
+// Newest stands first. Of cards that are held alike on one board the first ten
+// have a section each, and the others one together. Text of an agent is at most
+// eight lines of at most 200 characters, and nothing in it is a heading, item,
+// box, link, comment, tag or fence; a command is an indented block, shown whole
+// up to 4,000 characters. Characters that drive a terminal or turn a line around
+// are shown as <U+202E>.
 package inbox
 
 import "time"

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -271,6 +272,46 @@ func TestMachine(t *testing.T) {
 		id, host, ok := ReadMachine([]byte(src))
 		if id != want[0] || host != want[1] || ok != (want[0] != "") {
 			t.Errorf("%q: got %q %q %v", src, id, host, ok)
+		}
+	}
+}
+
+// Two equal boards of thousands of cards: the page names the first, and how
+// many there are.
+func TestFewOfThoseThatAreHeldAlike(t *testing.T) {
+	var needs []Need
+	for i := range 5000 {
+		needs = append(needs, Need{Kind: "held", Card: fmt.Sprint("Card ", i), Text: fmt.Sprintf("A.md:%d: the same card stands at A.md:%d and B.md:%d", i, i, i), Next: "make the titles differ"})
+	}
+	needs = append(needs, Need{Kind: "held", Card: "Alone", Text: "B.md:7: it names no project"})
+	for i := range 12 {
+		needs = append(needs, Need{Kind: "review", Card: fmt.Sprint("Done ", i), Agent: "pi", Text: "Done."})
+	}
+	got := string(NeedsMe(needs, now()))
+	for want, n := range map[string]int{
+		"# Needs me: 5013\n": 1, "\n## Held · Card 9\n": 1, "\n## Held · Card 10\n": 0, "\n## Held · Alone\n": 1, "\n## Review · Done 11\n": 1, "\n## Held": 12,
+		"\n## Held · 4990 more like these\nA.md:10: the same card stands at A.md:10 and B.md:10\ndeckhand status --json lists them all\n": 1,
+	} {
+		if strings.Count(got, want) != n {
+			t.Errorf("%q stands there %d times, want %d:\n%.2000s", want, strings.Count(got, want), n, got)
+		}
+	}
+	if again, err := Update([]byte(got), []byte(got), needs, now()); err != nil || string(again) != got {
+		t.Errorf("written again it differs: %v", err)
+	}
+}
+
+func TestWhatToTypeIsOnlyText(t *testing.T) {
+	for in, want := range map[string]string{
+		"deckhand project add stock FOLDER":     "deckhand project add stock FOLDER",
+		"deckhand run Shop.md:12":               "deckhand run Shop.md:12",
+		"deckhand run 'x [[y]] %% <!-- ^z'":     "`deckhand run 'x [[y]] %% <!-- ^z'`",
+		"deckhand run '*a* `id` [b](c) ![[d]]'": "``deckhand run '*a* `id` [b](c) ![[d]]'``",
+		"`a``":                                  "``` `a`` ```",
+		"- [ ] x":                               "`- [ ] x`", "1. x": "`1. x`", "": "",
+	} {
+		if got := typed(in); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
 	}
 }

@@ -35,10 +35,50 @@ func pageOf(needs []Need, now time.Time) page {
 	p := page{title: fmt.Sprintf("%s%d", counted, len(needs))}
 	sorted := slices.Clone(needs)
 	slices.SortStableFunc(sorted, func(a, b Need) int { return b.Since.Compare(a.Since) })
-	for _, n := range sorted {
+	for _, n := range few(sorted) {
 		p.sections = append(p.sections, n.lines(now))
 	}
 	return p
+}
+
+// most is how many cards that are held alike have a section of their own.
+const most = 10
+
+// few leaves the first of the cards that are held alike, and one section about
+// the others: thousands of sections help nobody.
+func few(needs []Need) []Need {
+	all, seen := map[string]int{}, map[string]int{}
+	for _, n := range needs {
+		all[n.alike()]++
+	}
+	var out []Need
+	for _, n := range needs {
+		k := n.alike()
+		seen[k]++
+		switch {
+		case k == "" || seen[k] <= most:
+			out = append(out, n)
+		case seen[k] == most+1:
+			more := fmt.Sprintf("%d more like these", all[k]-most)
+			out = append(out, Need{Kind: n.Kind, Card: more, Since: n.Since, Text: n.Text, Next: "deckhand status --json lists them all"})
+		}
+	}
+	return out
+}
+
+// alike is what cards have in common that are held for one reason on one board:
+// the reason, which names the board, without its numbers. What has a chat is
+// like nothing else.
+func (n Need) alike() string {
+	if n.Kind != "held" || n.Chat != "" {
+		return ""
+	}
+	return strings.Map(func(c rune) rune {
+		if c >= '0' && c <= '9' {
+			return -1
+		}
+		return c
+	}, n.Text)
 }
 
 // lines is one section.
@@ -54,7 +94,7 @@ func (n Need) lines(now time.Time) []string {
 			lines = append(lines, "")
 		}
 	}
-	if next := ready(n.Next); next != "" {
+	if next := typed(n.Next); next != "" {
 		lines = append(lines, next)
 	}
 	for _, box := range n.Boxes {
