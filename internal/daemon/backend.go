@@ -79,7 +79,7 @@ func (d *daemon) statusNow() control.Status {
 // written, that is the reason why nothing starts.
 func (d *daemon) view(now time.Time) dispatch.World {
 	w := d.world(now)
-	if !d.stalled.again.IsZero() {
+	if d.stuck() {
 		w.Set.Held = dispatch.Reason{Text: "the state cannot be written: " + d.stalled.text, Hint: "deckhand doctor"}
 	}
 	return w

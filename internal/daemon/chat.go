@@ -15,6 +15,10 @@ import (
 // ask, a failure and the end of a turn are written at once.
 const chatEvery = 10 * time.Second
 
+// chatAway is how long a chat may be on its way to another place, for each of a
+// few looks.
+const chatAway = 5 * time.Second
+
 // chatName is where the chat of a new run goes.
 func (d *daemon) chatName(now time.Time, title string) string {
 	dir := path.Join(d.settings.Output, "chats", now.Format("2006-01"))
@@ -110,7 +114,7 @@ func (d *daemon) chatFailed(r *run, at string, err error) {
 			d.chatLost(r, at)
 			return
 		}
-		r.chatDue = time.Now().Add(pause)
+		r.chatDue = time.Now().Add(chatAway)
 		return
 	}
 	if r.chatFault.failed(time.Now(), err) {

@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -203,7 +202,7 @@ func (d *daemon) mayRetry(r *run) error {
 		if o == r || !o.Live() {
 			continue
 		}
-		if live++; inside(o.Folder, r.Folder) || inside(r.Folder, o.Folder) {
+		if live++; within(o.Folder, r.Folder) || within(r.Folder, o.Folder) {
 			return refused(control.CodeConflict, "deckhand stop "+o.ID, "%q is %s in that folder", o.Card.Title, o.Status())
 		}
 	}
@@ -211,12 +210,6 @@ func (d *daemon) mayRetry(r *run) error {
 		return refused(control.CodeConflict, "deckhand status", "%s at work: max_running is %d", plural(live, "agent is", "agents are"), n)
 	}
 	return nil
-}
-
-// inside reports whether a folder is another, or lies in it.
-func inside(dir, outer string) bool {
-	rel, err := filepath.Rel(outer, dir)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // doAdd adds a card. A daemon that was killed in it may or may not have done

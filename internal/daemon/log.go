@@ -18,7 +18,7 @@ import (
 // log writes a decision. It reports false, and nothing has happened, when the
 // disk does not take it: nothing new is decided for a while.
 func (d *daemon) log(r *run, e dispatch.Entry) bool {
-	if len(r.unlogged) > 0 {
+	if d.stuck() || len(r.unlogged) > 0 {
 		return false
 	}
 	e = d.stamped(r, e)

@@ -21,7 +21,7 @@ func (d *daemon) loop() error {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		if d.dirty && d.decides() {
+		if d.dirty && d.ready && d.rereading == 0 {
 			d.reconcile()
 		}
 		if d.o.Once {
@@ -56,25 +56,29 @@ func (d *daemon) drain() {
 }
 
 // decides reports whether anything may be decided now.
-func (d *daemon) decides() bool {
-	return d.ready && d.rereading == 0 && d.stalled.again.IsZero()
-}
+func (d *daemon) decides() bool { return d.ready && d.rereading == 0 && !d.stuck() }
+
+// stuck reports whether the state could not be written a moment ago.
+func (d *daemon) stuck() bool { return !d.stalled.again.IsZero() }
 
 // rounds bounds how often one wake-up looks again after its own actions.
 const rounds = 16
 
 func (d *daemon) reconcile() {
 	d.dirty = false
-	d.catchUp()
+	if !d.stuck() {
+		d.catchUp()
+	}
 	d.forgetGone()
 	now := time.Now()
 	for range rounds {
-		if !d.decides() {
-			return
+		if d.stuck() { // only to be looked at
+			d.decision, d.acted = dispatch.Reconcile(d.view(now)), 0
+			break
 		}
 		d.decision = dispatch.Reconcile(d.world(now))
 		d.mem = d.decision.Memory
-		if d.acted = d.actAll(d.decision.Actions); d.acted == 0 {
+		if d.acted = d.actAll(d.decision.Actions); d.acted == 0 && !d.stuck() {
 			break
 		}
 	}
@@ -87,7 +91,7 @@ func (d *daemon) reconcile() {
 // counts those that could be done.
 func (d *daemon) actAll(actions []dispatch.Action) (acted int) {
 	for _, a := range actions {
-		if !d.decides() {
+		if d.stuck() {
 			break
 		}
 		if d.act(a) {

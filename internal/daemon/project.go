@@ -122,26 +122,34 @@ func checkProject(p config.Project, work, home, state string) (string, dispatch.
 	case err != nil:
 		return refuse("cannot be read: " + cause(err))
 	}
+	if why := unfit(real, work, home, state); why != "" {
+		return refuse(why)
+	}
+	return real, dispatch.Reason{}
+}
+
+// unfit says why no agent works in a folder, given by its real path; empty: it may.
+func unfit(real, work, home, state string) string {
 	info, err := os.Stat(real)
 	switch {
 	case err != nil:
-		return refuse("cannot be read")
+		return "cannot be read: " + cause(err)
 	case !info.IsDir():
-		return refuse("is not a folder")
+		return "is not a folder"
 	case real == "/":
-		return refuse("is the whole machine")
+		return "is the whole machine"
 	case home != "" && real == realPath(home):
-		return refuse("is the home folder")
+		return "is the home folder"
 	case real == work:
-		return refuse("is the work folder itself")
+		return "is the work folder itself"
 	case within(real, work):
-		return refuse("lies inside the work folder")
+		return "lies inside the work folder"
 	case home != "" && within(realPath(home), real):
-		return refuse("holds the home folder")
+		return "holds the home folder"
 	case within(real, realPath(state)) || within(realPath(state), real):
-		return refuse("holds deckhand's own state")
+		return "holds deckhand's own state"
 	}
-	return real, dispatch.Reason{}
+	return ""
 }
 
 // within reports whether a real path lies in a folder, or is it.

@@ -3,10 +3,10 @@ package daemon
 import "time"
 
 // pause is how long an effect that failed for a reason outside (disk, lock)
-// waits before it is tried again; longest is the longest it comes to wait when
-// it goes on failing.
+// waits before it is tried again, twice as long each time it goes on failing;
+// longest is the longest it comes to wait.
 const (
-	pause   = 5 * time.Second
+	pause   = time.Second
 	longest = time.Minute
 )
 
