@@ -82,21 +82,21 @@ func TestCasesMove(t *testing.T) {
 	for _, tt := range []struct {
 		name, file, key string
 		to              Role
-		from, into      string // the one text that leaves, and where it comes again
+		from, into, gap string // the one text that leaves, where it comes again, and the blank line behind it
 	}{
-		{"case 01", "01/board.md", "Order gravel @pi", Working, "- [ ] Order gravel @pi\n", "## In Progress\n\n"},
-		{"case 03", "03/board.md", "Cart total @pi", Working, "- [ ] Cart total @pi\n", "## In Progress\n\n"},
-		{"case 05, header", "05/board.md", "Totals @pi", Working, "- [ ] Totals @pi\n", "## In Progress\n"},
-		{"case 05, no header", "05/plain.md", "First lane must exist @pi", Working, "- [ ] First lane must exist @pi\n", "## In Progress\n"},
-		{"case 06", "06/board.md", "Compare a---b @pi", Working, "- [ ] Compare a---b @pi\n", "## In Progress\n"},
-		{"case 08", "08/board.md", "one @pi", Working, "- [ ] one @pi\n", "## In Progress\r\n\r\n"},
-		{"case 10", "10/board.md", "Write the template @pi", Working, "- [ ] Write the template @pi\n  ```md\n  ## In Progress\n  - [ ] not a card @pi\n  ```\n", "## Review\n"},
-		{"case 12, br", "12/board.md", "Old style", Working, "- [ ] Old style<br>- [ ] step a<br>- [x] step b @pi\n", "## In Progress\n"},
-		{"case 12, lines", "12/board.md", "New style", Working, "- [ ] New style\n\t- [ ] step a\n\t- [x] step b\n\tFree text line\n", "## In Progress\n"},
-		{"case 17", "17/board.md", "Ship it @pi", Working, "- [ ] Ship it @pi\n", "## In Progress\n"},
-		{"case 35", "35/board.md", "Hard to see @pi", Working, "- [\u00a0] Hard to see @pi\n-\u00a0[ ] Even harder @pi\n", "## In Progress\n"},
-		{"case 37", "37/board.md", "Works @pi", Working, "- [ ] Works @pi\n", "## In Progress\n\n"},
-		{"case 38", "38/board.md", "Bericht @pi", Review, "- [ ] Bericht @pi\n", "**Fertiggestellt**\n- [x] Alt\n"},
+		{"case 01", "01/board.md", "Order gravel @pi", Working, "- [ ] Order gravel @pi\n", "## In Progress\n\n", "\n"},
+		{"case 03", "03/board.md", "Cart total @pi", Working, "- [ ] Cart total @pi\n", "## In Progress\n\n", ""},
+		{"case 05, header", "05/board.md", "Totals @pi", Working, "- [ ] Totals @pi\n", "## In Progress\n", ""},
+		{"case 05, no header", "05/plain.md", "First lane must exist @pi", Working, "- [ ] First lane must exist @pi\n", "## In Progress\n", ""},
+		{"case 06", "06/board.md", "Compare a---b @pi", Working, "- [ ] Compare a---b @pi\n", "## In Progress\n", ""},
+		{"case 08", "08/board.md", "one @pi", Working, "- [ ] one @pi\n", "## In Progress\r\n\r\n", "\r\n"},
+		{"case 10", "10/board.md", "Write the template @pi", Working, "- [ ] Write the template @pi\n  ```md\n  ## In Progress\n  - [ ] not a card @pi\n  ```\n", "## Review\n", "\n"},
+		{"case 12, br", "12/board.md", "Old style", Working, "- [ ] Old style<br>- [ ] step a<br>- [x] step b @pi\n", "## In Progress\n", ""},
+		{"case 12, lines", "12/board.md", "New style", Working, "- [ ] New style\n\t- [ ] step a\n\t- [x] step b\n\tFree text line\n", "## In Progress\n", ""},
+		{"case 17", "17/board.md", "Ship it @pi", Working, "- [ ] Ship it @pi\n", "## In Progress\n", ""},
+		{"case 35", "35/board.md", "Hard to see @pi", Working, "- [\u00a0] Hard to see @pi\n-\u00a0[ ] Even harder @pi\n", "## In Progress\n", ""},
+		{"case 37", "37/board.md", "Works @pi", Working, "- [ ] Works @pi\n", "## In Progress\n\n", ""},
+		{"case 38", "38/board.md", "Bericht @pi", Review, "- [ ] Bericht @pi\n", "**Fertiggestellt**\n- [x] Alt\n", ""},
 	} {
 		b := caseBoard(t, tt.file)
 		src := string(b.Src)
@@ -105,7 +105,7 @@ func TestCasesMove(t *testing.T) {
 		if tt.name == "case 10" { // the other heading of that name is in the card
 			at = strings.LastIndex(rest, "## In Progress\n\n") + len("## In Progress\n\n") - len(tt.into)
 		}
-		want := rest[:at+len(tt.into)] + tt.from + rest[at+len(tt.into):]
+		want := rest[:at+len(tt.into)] + tt.from + tt.gap + rest[at+len(tt.into):]
 		if got := mustUpdate(t, b, Update{Key: tt.key, To: tt.to}); got != want {
 			t.Errorf("%s: %q\nwant %q", tt.name, got, want)
 		}

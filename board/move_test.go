@@ -122,11 +122,50 @@ func moveThereAndBack(t *testing.T, b *Board, i, j, k int) {
 	if !bytes.Equal(noBlanks(back), noBlanks(b.Src)) && besideCard(b, c) {
 		t.Errorf("line %d to lane %d and back: %q\nwant %q", c.Line, k, back, b.Src)
 	}
-	if !slices.Equal(keys(Parse(b.Path, back, b.options)), keys(b)) {
+	again := Parse(b.Path, back, b.options)
+	if !slices.Equal(keys(again), keys(b)) {
 		t.Errorf("line %d to lane %d and back: the cards are in another order", c.Line, k)
+	}
+	if to := &b.Lanes[k]; b.gapOnly(to, b.emptySpot(to)) && !sameBody(b, again, k) {
+		t.Errorf("line %d to lane %d and back: the empty lane is %q", c.Line, k, again.Lanes[k].Body.Of(back))
+	}
+	if b.filled(b.itemOf(c)) && !sameBody(b, again, i) {
+		t.Errorf("line %d to lane %d and back: its lane is %q", c.Line, k, again.Lanes[i].Body.Of(back))
 	}
 	if d := bytes.Count(back, []byte("\n")) - bytes.Count(b.Src, []byte("\n")); d < -2 || d > 2 {
 		t.Errorf("line %d to lane %d and back: %d blank lines more", c.Line, k, d)
+	}
+}
+
+func sameBody(a, b *Board, lane int) bool {
+	return bytes.Equal(a.Lanes[lane].Body.Of(a.Src), b.Lanes[lane].Body.Of(b.Src))
+}
+
+// A card in a lane that was empty has a blank line on both sides, where people
+// put one on one side; the second goes with it.
+func TestBlankLinesOfEmptyLanes(t *testing.T) {
+	for _, tt := range []struct{ name, src, want string }{
+		{"blank lines", "## Plan\n\n- [ ] a\n\n## Review\n\n## Done\n", "## Plan\n\n## Review\n\n- [ ] a\n\n## Done\n"},
+		{"no blank lines", "## Plan\n- [ ] a\n## Review\n## Done\n", "## Plan\n## Review\n- [ ] a\n## Done\n"},
+		{"CR LF", "## Plan\r\n\r\n- [ ] a\r\n\r\n## Review\r\n\r\n## Done\r\n", "## Plan\r\n\r\n## Review\r\n\r\n- [ ] a\r\n\r\n## Done\r\n"},
+		{"underlined", "Plan\n---\n\n- [ ] a\n\nReview\n---\n\nDone\n---\n", "Plan\n---\n\nReview\n---\n\n- [ ] a\n\nDone\n---\n"},
+		{"a part behind it", "## Plan\n\n- [ ] a\n\n## Review\n\n# Notes\n", "## Plan\n\n## Review\n\n- [ ] a\n\n# Notes\n"},
+		{"several lines", "## Plan\n\n- [ ] a\n\n  note\n\n## Review\n\n## Done\n", "## Plan\n\n## Review\n\n- [ ] a\n\n  note\n\n## Done\n"},
+		{"the last lane", "## Plan\n\n- [ ] a\n\n## Review\n\n", "## Plan\n\n## Review\n\n- [ ] a\n"},
+		{"a bullet stays", "## Plan\n\n- b\n- [ ] a\n\n## Review\n\n## Done\n", "## Plan\n\n- b\n\n## Review\n\n- [ ] a\n\n## Done\n"},
+		{"two blank lines below", "## Plan\n\n- [ ] a\n\n\n## Review\n\n## Done\n", "## Plan\n\n\n\n## Review\n\n- [ ] a\n\n## Done\n"},
+		{"not only a line end", "## Plan\n\n- [ ] a\n  \n## Review\n\n## Done\n", "## Plan\n\n  \n## Review\n\n- [ ] a\n\n## Done\n"},
+		{"the plugin's file", "---\nkanban-plugin: board\n---\n## Plan\n\n- [ ] a\n\n## Review\n\n## Done\n", "---\nkanban-plugin: board\n---\n## Plan\n\n\n## Review\n\n- [ ] a\n## Done\n"},
+	} {
+		b := Parse("b.md", []byte(tt.src), Options{})
+		there := mustUpdate(t, b, Update{Key: "a", ToLane: "Review"})
+		if there != tt.want {
+			t.Errorf("%s: %q\nwant %q", tt.name, there, tt.want)
+		}
+		back := mustUpdate(t, Parse("b.md", []byte(there), Options{}), Update{Key: "a", ToLane: "Plan", At: 1})
+		if back != tt.src {
+			t.Errorf("%s, and back: %q\nwant %q", tt.name, back, tt.src)
+		}
 	}
 }
 

@@ -124,6 +124,8 @@ func (b *Board) removals(ch change) [][]span.Edit {
 		wide.End = lineEnd(b.Src, s.End)
 	case prev != nil && prev.loose:
 		wide.Start = lineStart(b.Src, s.Start-1)
+	case b.filled(it):
+		wide.End = lineEnd(b.Src, s.End)
 	}
 	if b.to(ch) == s.Start || b.to(ch) == s.End {
 		wide = s
@@ -155,7 +157,8 @@ func (b *Board) neighbour(it *item, step int) *item {
 // spot is where a card goes: at the end of the lane's first list, or before or
 // after the card that has its place; loose tells on which side a blank line
 // divides it from its neighbour. In a lane without a list it goes below the
-// heading, its mark and one blank line.
+// heading, its mark and one blank line, and where that line stood between two
+// headings it gets a second one.
 func (b *Board) spot(ch change) (at int, before, after bool) {
 	cards := ch.to.Cards
 	if ch.at == 1 && len(cards) > 0 {
@@ -167,7 +170,8 @@ func (b *Board) spot(ch change) (at int, before, after bool) {
 		last = b.itemOf(&cards[ch.at-2])
 	}
 	if last == nil {
-		return b.emptySpot(ch.to), false, false
+		at = b.emptySpot(ch.to)
+		return at, false, b.gapOnly(ch.to, at)
 	}
 	loose := last.loose
 	if prev := b.neighbour(last, -1); prev != nil && b.neighbour(last, 1) == nil {
@@ -182,6 +186,26 @@ func (b *Board) emptySpot(l *Lane) int {
 		return next
 	}
 	return l.mark
+}
+
+// gapOnly reports whether a lane is nothing but one blank line, which divides
+// its heading from the next. In a Kanban file that is up to the plugin, which
+// writes lanes its own way.
+func (b *Board) gapOnly(l *Lane, at int) bool {
+	return !b.Kanban && at > l.mark && at == l.Body.End && at < b.footer
+}
+
+// filled reports whether a lane is nothing but one item between two blank
+// lines. Without the item one of them is enough, and the second comes again
+// with the next card: byte for byte, or it is none of ours to take.
+func (b *Board) filled(it *item) bool {
+	if b.Kanban {
+		return false
+	}
+	l := &b.Lanes[it.lane]
+	next := lineEnd(b.Src, it.span.End)
+	return l.mark < it.span.Start && b.emptySpot(l) == it.span.Start && next == l.Body.End && next < b.footer &&
+		string(b.Src[it.span.End:next]) == span.EOL(b.Src, it.span.Start)
 }
 
 // insertions are the ways to put text in, best first: as it is, with a blank

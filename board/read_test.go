@@ -209,7 +209,7 @@ func TestAddLanes(t *testing.T) {
 
 func TestAddCard(t *testing.T) {
 	for _, tt := range []struct{ name, src, text, want string }{
-		{"empty lane", "## Plan\n\n## Done\n", "a @pi", "## Plan\n\n- [ ] a @pi\n## Done\n"},
+		{"empty lane", "## Plan\n\n## Done\n", "a @pi", "## Plan\n\n- [ ] a @pi\n\n## Done\n"},
 		{"its marker", "## Plan\n\n  * [x] z\n", "a", "## Plan\n\n  * [x] z\n  * [ ] a\n"},
 		{"its number", "## Plan\n9) [ ] z\n", "a\nnote", "## Plan\n9) [ ] z\n10) [ ] a\n    note\n"},
 		{"loose list", "## Plan\n- [ ] y\n\n- [ ] z\n\ntext\n", "a", "## Plan\n- [ ] y\n\n- [ ] z\n\n- [ ] a\n\ntext\n"},

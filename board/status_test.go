@@ -16,7 +16,7 @@ func step(t *testing.T, src string, u Update) string {
 func TestARunsWayOverTheBoard(t *testing.T) {
 	claim := works()
 	src := step(t, running, Update{Key: "Checkout @pi", To: Working, Put: claim})
-	want := "## Plan\n\n\n## In Progress\n\n- [ ] Checkout @pi\n\tUse the SDK.\n\t" + worksLine + "\n## Review\n"
+	want := "## Plan\n\n## In Progress\n\n- [ ] Checkout @pi\n\tUse the SDK.\n\t" + worksLine + "\n\n## Review\n"
 	if src != want {
 		t.Fatalf("claimed: %q\nwant %q", src, want)
 	}
@@ -38,7 +38,7 @@ func TestARunsWayOverTheBoard(t *testing.T) {
 	}
 	done := &Item{Run: claim.Run, Agent: "pi", Word: "review", Details: []string{"3 files +40 −12", "$0.03"}, Link: claim.Link, Said: []string{"It works."}}
 	src = step(t, src, Update{Run: claim.Run, To: Review, Put: done, Wrote: ask.Lines()})
-	want = "## Plan\n\n\n## In Progress\n\n## Review\n- [ ] Checkout @pi\n\tUse the SDK.\n" +
+	want = "## Plan\n\n## In Progress\n\n## Review\n- [ ] Checkout @pi\n\tUse the SDK.\n" +
 		"\t- 🟢 pi: review · 3 files +40 −12 · $0.03 · [[2026-11-30 Card|chat]] ^r-01kb7x2m\n\t\t- It works.\n\t\t\tit is only a cache\n\tand hurry\n"
 	if src != want {
 		t.Errorf("done: %q\nwant %q", src, want)
@@ -51,7 +51,7 @@ func TestARunsWayOverTheBoard(t *testing.T) {
 		t.Errorf("lines %q, status %+v", c.Lines, c.Status)
 	}
 	src = step(t, src, Update{Run: claim.Run, Remove: true, Wrote: done.Lines(), Key: "Checkout @pi"})
-	want = "## Plan\n\n\n## In Progress\n\n## Review\n- [ ] Checkout @pi\n\tUse the SDK.\n\t\t\tit is only a cache\n\tand hurry\n"
+	want = "## Plan\n\n## In Progress\n\n## Review\n- [ ] Checkout @pi\n\tUse the SDK.\n\t\t\tit is only a cache\n\tand hurry\n"
 	if src != want {
 		t.Errorf("removed: %q\nwant %q", src, want)
 	}
