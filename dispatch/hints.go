@@ -53,8 +53,8 @@ func operand(word, instead string) string {
 	return shell.Operand(word)
 }
 
-// mend says what to do about a board on which nothing starts.
-func mend(s *Seen) string {
+// Mend says what to do about a board on which nothing starts.
+func Mend(s *Seen) string {
 	_, copied := board.ConflictCopy(s.Board.Path)
 	why := s.fault()
 	switch {

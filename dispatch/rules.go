@@ -135,7 +135,7 @@ func (j *judge) agent(v *Verdict) Rule {
 func (j *judge) active(seen *Seen) Rule {
 	const name = "the board can be read and written"
 	if why := seen.fault(); why != "" {
-		return fail(name, mend(seen), "%s: %s", seen.Board.Path, why)
+		return fail(name, Mend(seen), "%s: %s", seen.Board.Path, why)
 	}
 	return pass(name)
 }
@@ -171,7 +171,7 @@ func (j *judge) project(v *Verdict) Rule {
 	case !ok:
 		return fail(name, projectHint(project), "project %q is not registered", project)
 	case p.Why.Text != "":
-		return Rule{Name: name, Why: p.Why}
+		return Rule{Name: name, Why: p.Why, Turn: p.Pending}
 	case v.resumes() && project != v.over.Project:
 		return fail(name, apart, "it ran in project %q and cannot go on in project %q", v.over.Project, project)
 	case v.resumes() && p.Folder != v.over.Folder:

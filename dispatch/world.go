@@ -64,9 +64,10 @@ type Agent struct {
 
 // Project is a registered folder.
 type Project struct {
-	Folder string // real path; empty when Why is set
-	Why    Reason
-	Boards []string // boards the configuration gives it
+	Folder  string // real path; empty when Why is set
+	Pending bool   // not known yet: it is being looked at
+	Why     Reason
+	Boards  []string // boards the configuration gives it
 }
 
 // Reason says why something does not start, and what to type about it.

@@ -218,7 +218,7 @@ func TestBadAgentsSayWhy(t *testing.T) {
 	}{
 		"missing":  {held: "was not found"},
 		"empty":    {script: "\n", mode: 0o755, held: "--version failed"},
-		"nomode":   {script: work, mode: 0o644, held: "was not found"},
+		"nomode":   {script: work, mode: 0o644, held: "is not executable"},
 		"nointerp": {script: "#!/nowhere/sh\n", mode: 0o755, held: "--version failed"},
 		"silent":   {script: "#!/bin/sh\n", mode: 0o755, held: "printed nothing"},
 		"probe":    {script: "#!/bin/sh\nkill -SEGV $$\n", mode: 0o755, held: "--version failed"},

@@ -26,6 +26,7 @@ import (
 
 	"deckhand/dispatch"
 	"deckhand/internal/control"
+	"deckhand/internal/shell"
 	"deckhand/internal/store"
 	"deckhand/watcher"
 )
@@ -118,7 +119,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if f.moved != "" {
 		return Outcome{}, &control.Error{
 			Text: tilde(f.dir) + " was at " + tilde(f.moved) + " before, and its runs are known by that place",
-			Hint: "deckhand adopt\ndeckhand trust " + tilde(f.dir), Code: control.CodeConflict,
+			Hint: "deckhand adopt\ndeckhand trust " + shell.Path(tilde(f.dir)), Code: control.CodeConflict,
 		}
 	}
 	if err := f.take(); err != nil {

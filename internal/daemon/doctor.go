@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deckhand/internal/control"
+	"deckhand/internal/shell"
 	"deckhand/internal/store"
 )
 
@@ -160,7 +161,7 @@ func (m *model) checkRuns() control.Check {
 	}
 	c.Text = plural(len(m.runs), "run", "runs")
 	if len(m.broken) > 0 {
-		c.OK, c.Text, c.Hint = false, strings.Join(m.broken, "\n"), "move the folder out of "+tilde(m.f.path("runs"))
+		c.OK, c.Text, c.Hint = false, strings.Join(m.broken, "\n"), "move the folder out of "+shell.Path(tilde(m.f.path("runs")))
 	}
 	return c
 }
@@ -174,7 +175,7 @@ func (m *model) checkBoards() control.Check {
 		}
 	}
 	if len(m.boards) == 0 {
-		c.OK, c.Hint = false, "deckhand init --sample "+tilde(m.f.dir)
+		c.OK, c.Hint = false, "deckhand init --sample "+shell.Path(tilde(m.f.dir))
 	}
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"deckhand/internal/control"
+	"deckhand/internal/shell"
 	"deckhand/internal/store"
 )
 
@@ -162,7 +163,7 @@ func Adopt(o Options) (from string, err error) {
 		}
 	}
 	if len(match) != 1 {
-		return "", &control.Error{Text: "no state of a folder that moved here is found", Hint: "deckhand trust " + f.dir, Code: control.CodeError}
+		return "", &control.Error{Text: "no state of a folder that moved here is found", Hint: "deckhand trust " + shell.Path(tilde(f.dir)), Code: control.CodeError}
 	}
 	old := lost[match[0]]
 	if err := os.Rename(match[0], f.state); err != nil {

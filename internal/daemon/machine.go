@@ -31,7 +31,7 @@ func (s machineState) held() dispatch.Reason {
 	case s.here:
 		return dispatch.Reason{}
 	case s.named:
-		return dispatch.Reason{Text: s.host + " runs this folder", Hint: "deckhand trust --here takes over"}
+		return dispatch.Reason{Text: s.host + " runs this folder", Hint: "deckhand trust --here"}
 	}
 	return dispatch.Reason{Text: "no machine is named to run this folder", Hint: "deckhand trust --here"}
 }

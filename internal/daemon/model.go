@@ -12,6 +12,7 @@ import (
 	"deckhand/dispatch"
 	"deckhand/harness"
 	"deckhand/internal/config"
+	"deckhand/internal/shell"
 )
 
 // model is what is known of a work folder: the files' side (boards, names of
@@ -93,7 +94,7 @@ func (m *model) set() dispatch.Settings {
 		s.Projects[name] = m.ground.project(name)
 	}
 	if _, ok := s.Projects["notes"]; !ok {
-		s.Projects["notes"] = dispatch.Project{Why: dispatch.Reason{Text: "project notes (the work folder itself) is reserved until proposals exist"}}
+		s.Projects["notes"] = dispatch.Project{Why: dispatch.Reason{Text: "project notes (the work folder itself) is reserved until proposals exist", Hint: "name a project that is registered: deckhand project list"}}
 	}
 	return s
 }
@@ -110,7 +111,7 @@ func (m *model) held() dispatch.Reason {
 	case m.badMachine:
 		return dispatch.Reason{Text: "config.yaml has errors: nothing is granted before they are mended", Hint: "deckhand doctor"}
 	}
-	return dispatch.Reason{Text: "the work folder is not trusted", Hint: "deckhand trust " + tilde(m.f.dir)}
+	return dispatch.Reason{Text: "the work folder is not trusted", Hint: "deckhand trust " + shell.Path(tilde(m.f.dir))}
 }
 
 func (m *model) trusted() bool { return m.ground.trusted }

@@ -35,13 +35,14 @@ func (m *model) needs(now time.Time) []inbox.Need {
 	}
 	slices.SortStableFunc(out, func(a, b inbox.Need) int { return b.Since.Compare(a.Since) })
 	for _, v := range m.decision.Cards {
-		if held := v.Held(); len(held) > 0 {
+		if held := v.Held(); len(held) > 0 && v.Board.Inactive == "" { // else the board itself is named below
 			out = append(out, heldNeed(v, held))
 		}
 	}
 	for _, p := range m.paths() {
-		if why := m.boards[p].board.Inactive; why != "" {
-			out = append(out, inbox.Need{Kind: "conflict", Card: p, Text: why, Board: link(p, trimMD(path.Base(p)))})
+		if b := m.boards[p].board; b.Inactive != "" {
+			hint := dispatch.Mend(&dispatch.Seen{Board: b})
+			out = append(out, inbox.Need{Kind: "conflict", Card: p, Text: b.Inactive, Next: hint, Board: link(p, trimMD(path.Base(p)))})
 		}
 	}
 	return out

@@ -11,6 +11,7 @@ import (
 
 	"deckhand/dispatch"
 	"deckhand/internal/config"
+	"deckhand/internal/shell"
 )
 
 // ground is what the disk says of the folders that the configuration names. To
@@ -26,7 +27,7 @@ func (g ground) project(name string) dispatch.Project {
 	if p, ok := g.projects[name]; ok {
 		return p
 	}
-	return dispatch.Project{Why: dispatch.Reason{Text: "project " + name + " is being looked at"}}
+	return dispatch.Project{Pending: true, Why: dispatch.Reason{Text: "project " + name + " is being looked at"}}
 }
 
 // faulty reports whether a project cannot be worked in at the moment.
@@ -106,14 +107,14 @@ func checkProject(p config.Project, work, home, state string) (string, dispatch.
 	refuse := func(text string) (string, dispatch.Reason) {
 		return "", dispatch.Reason{
 			Text: "project " + p.Name + ": " + p.Folder + " " + text,
-			Hint: "deckhand project remove " + p.Name + " && deckhand project add " + p.Name + " FOLDER",
+			Hint: "deckhand project remove " + shell.Operand(p.Name) + " && deckhand project add " + shell.Operand(p.Name) + " FOLDER",
 		}
 	}
 	if p.Name == "notes" {
 		return refuse("is a reserved name until proposals exist")
 	}
 	if p.Isolate != "" {
-		return "", dispatch.Reason{Text: "project " + p.Name + ": isolate: worktree is not in use yet"}
+		return "", dispatch.Reason{Text: "project " + p.Name + ": isolate: worktree is not in use yet", Hint: "take isolate: out of config.yaml: agents then work in the folder itself"}
 	}
 	real, err := filepath.EvalSymlinks(p.Folder)
 	switch {

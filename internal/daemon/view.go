@@ -155,7 +155,7 @@ func (m *model) faults() []control.Problem {
 		s := m.boards[path]
 		for _, why := range []string{s.gone, s.lanes.text, s.board.Inactive, s.board.Problem} {
 			if why != "" {
-				out = append(out, control.Problem{Where: path, Text: why})
+				out = append(out, control.Problem{Where: path, Text: why, Hint: dispatch.Mend(&dispatch.Seen{Board: s.board, Gone: s.gone})})
 			}
 		}
 		for _, h := range s.board.Hints {
