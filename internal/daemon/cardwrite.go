@@ -91,7 +91,7 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 		return false
 	}
 	up := board.Update{Run: a.Find, Key: a.Key, Put: a.Item, Wrote: r.Wrote}
-	to, first := roleOf(a.Shows.To), firstClaim(r)
+	to, first, turn := roleOf(a.Shows.To), firstClaim(r), r.turns
 	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) {
 		up, err := moving(b, up, to, a.From, first)
 		if err != nil {
@@ -99,6 +99,9 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 		}
 		return b.Apply(up)
 	}, func() {
+		if r.turns != turn {
+			return // it was told to go on meanwhile: what it shows then is decided anew
+		}
 		d.fact(r, dispatch.Entry{Kind: dispatch.Shown, Board: a.Board, Card: d.cardNow(r, a.Board)})
 	})
 	return true

@@ -67,7 +67,7 @@ func (d *daemon) writeChat(r *run) {
 		return
 	}
 	r.chatBusy, r.chatAt = true, time.Now()
-	op := chatOp(d.props(r), items, again, r.ChatFrom < 0 && life == r.chatFirst)
+	op := chatOp(d.props(r), items, again, !r.chatMade)
 	d.queues.add("chat:"+r.ID, func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
 		d.o.at("chat written")

@@ -171,7 +171,7 @@ func (d *daemon) lifeOver(r *run, n int, e end, s swept) {
 	if s.err != nil {
 		d.said(r, n, "sweep: "+s.err.Error())
 	}
-	if r.Live() { // else it was over already: only its chat was to be completed
+	if r.Live() && r.Phase != dispatch.PhaseClaimed { // else its turn was over before: only its chat was to be completed
 		d.fact(r, ended(r, n, e))
 		d.say("%s: @%s on %q: %s", r.Board, r.Agent, r.Card.Title, r.ending())
 	}

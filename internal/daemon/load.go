@@ -96,7 +96,7 @@ func (d *daemon) recover() {
 			continue
 		}
 		step := dispatch.Recover(r.Run, seen, d.onBoard(r))
-		if step == dispatch.StepNone && r.ChatOpen && seen.HasOut {
+		if (step == dispatch.StepNone || step == dispatch.StepStart) && r.ChatOpen && seen.HasOut {
 			step = dispatch.StepRead // its chat was being written
 		}
 		d.takeUp(r, life, step)

@@ -17,6 +17,7 @@ type run struct {
 	use      usage   // of the life that is attached
 	counted  int     // the life whose usage the log has
 	resumes  int     // how often it went on by itself since a person last had a word
+	turns    int     // how often it went on at all
 	prompt   string  // of the attached life, as sent
 	model    string  // that the agent says it uses
 	logged   map[logKey]bool
@@ -30,7 +31,7 @@ type run struct {
 	chatDue   time.Time // the chat is written then at the latest
 	chatAt    time.Time // it was written last
 	chatBusy  bool      // it is being written
-	chatFirst int       // the life whose first piece makes the chat; 0: none was announced
+	chatMade  bool      // it was there: one that is not any more was deleted
 	chatMiss  int       // how often it was not where it should be
 	chatGone  bool      // a person deleted it: it is not made again
 	chatFault trouble   // why it could not be written
@@ -62,15 +63,14 @@ func newRun(r *dispatch.Run, dir harness.Dir) *run {
 func (r *run) apply(e dispatch.Entry) {
 	r.Apply(e)
 	switch e.Kind {
-	case dispatch.Chat:
-		if r.chatFirst == 0 {
-			r.chatFirst = e.Life
-		}
+	case dispatch.Chatted:
+		r.chatMade = true
 	case dispatch.Finished, dispatch.Ended, dispatch.Interrupted:
 		if e.Tokens > 0 || e.Cost != nil {
 			r.counted = e.Life
 		}
 	case dispatch.Resumed:
+		r.turns++
 		if r.resumes++; e.By != byItself {
 			r.resumes = 0
 		}
