@@ -127,7 +127,8 @@ func (m *model) agent(name string) dispatch.Agent {
 	return dispatch.Agent{Why: dispatch.Reason{Text: "@" + name + ": " + p.Reason, Hint: p.Hint}}
 }
 
-// grants are what starts could depend on: trust, each project, each agent.
+// grants are what starts could depend on: trust, each project and each board that
+// one names, each agent.
 func (m *model) grants() []string {
 	var out []string
 	if m.trusted() {
@@ -135,6 +136,9 @@ func (m *model) grants() []string {
 	}
 	for name, p := range m.machine.Projects {
 		out = append(out, "project:"+name+"="+p.Folder)
+		for _, b := range p.Boards {
+			out = append(out, "board:"+b)
+		}
 	}
 	for name := range m.machine.Agents {
 		out = append(out, "agent:"+name)
@@ -166,6 +170,8 @@ func (m *model) concerns(grant string, b *board.Board, c *board.Card) bool {
 	switch kind {
 	case "agent":
 		return slices.Contains(c.Agents, name)
+	case "board":
+		return name == b.Path
 	case "project":
 		project := cmp.Or(c.Project, b.Project)
 		return project == "" || strings.HasPrefix(name, project+"=")

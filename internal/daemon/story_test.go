@@ -120,7 +120,7 @@ func (s *teller) keepers() int {
 			s.t.Fatal(err)
 		}
 		for _, l := range lives {
-			if state, err := l.State(); err != nil || state.Held {
+			if held(l.Path) {
 				n++
 			}
 		}
@@ -128,9 +128,15 @@ func (s *teller) keepers() int {
 	return n
 }
 
+// held reports whether a life, by its folder, has a keeper.
+func held(path string) bool {
+	state, err := harness.Life{Path: path}.State()
+	return err != nil || state.Held
+}
+
 // text is a file that a swap may be replacing.
-func (s *teller) text(rel string) string {
-	data, err := os.ReadFile(s.at(rel))
+func (p *placeT) text(rel string) string {
+	data, err := os.ReadFile(p.at(rel))
 	if err != nil {
 		return ""
 	}
