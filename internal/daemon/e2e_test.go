@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -84,6 +85,7 @@ func newPlace(t *testing.T, settings, board string) *placeT {
 	t.Helper()
 	root := t.TempDir()
 	p := &placeT{t: t, work: filepath.Join(root, "notes"), proj: filepath.Join(root, "shop"), log: &bytes.Buffer{}}
+	t.Cleanup(p.clear)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +111,23 @@ func newPlace(t *testing.T, settings, board string) *placeT {
 	}
 	p.write(p.at("Shop.md"), board)
 	return p
+}
+
+// clear ends the keepers that a test left, before its folder goes.
+func (p *placeT) clear() {
+	for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+		left := p.processes()
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Errorf("still there: %v", left)
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGTERM) // gone meanwhile: fine
+		}
+	}
 }
 
 func (p *placeT) at(rel string) string { return filepath.Join(p.work, rel) }
