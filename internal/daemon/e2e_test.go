@@ -233,7 +233,11 @@ func (p *placeT) stopAll() {
 	o := p.o
 	o.Once, o.Log = false, io.Discard
 	d := p.start(ctx, o)
-	d.do("stop_all", "")
+	for _, err := d.do("stop_all", ""); err != nil; _, err = d.do("stop_all", "") { // the first scan may not be done
+		if ctx.Err() != nil {
+			p.t.Fatal(err)
+		}
+	}
 	d.until(func(s control.Status) bool {
 		for _, r := range s.Runs {
 			if r.Status == "working" || r.Status == "waiting" {
