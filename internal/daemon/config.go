@@ -45,7 +45,7 @@ type loaded struct {
 
 // loader reads the configuration; it may be called outside the loop.
 func (m *model) loader() func() loaded {
-	dir, path, last, drivers := m.f.dir, m.o.Config, m.machine, slices.Sorted(maps.Keys(m.drivers))
+	dir, path, drivers := m.f.dir, m.o.Config, slices.Sorted(maps.Keys(m.drivers))
 	state, outputs, output := m.o.State, slices.Clone(m.f.file.Outputs), m.settings.Output
 	return func() loaded {
 		settings, err := readOptional(filepath.Join(dir, settingsName))
@@ -65,9 +65,7 @@ func (m *model) loader() func() loaded {
 		l.settings, l.problems = config.LoadSettings(settings, settingsName)
 		l.bad = config.Bad(l.problems)
 		l.machine, more = config.LoadMachine(machine, path, home, drivers)
-		if l.badToo = config.Bad(more); l.badToo {
-			l.machine = last
-		}
+		l.badToo = config.Bad(more)
 		l.problems = append(l.problems, more...)
 		if !l.bad {
 			output = l.settings.Output
@@ -97,7 +95,10 @@ func (m *model) configured(l loaded) {
 		ignore := globs(l.settings.Ignore)
 		m.ignore.Store(&ignore)
 	}
-	m.machine, m.badMachine, m.problems, m.ground, m.badOutput = l.machine, l.badToo, l.problems, l.ground, l.output
+	if !l.badToo {
+		m.machine, m.ground = l.machine, l.ground
+	}
+	m.badMachine, m.problems, m.badOutput = l.badToo, l.problems, l.output
 }
 
 // checkOutput says why a folder must not become the one deckhand writes to.
