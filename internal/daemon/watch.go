@@ -220,7 +220,7 @@ func (d *daemon) lookDue(now time.Time) {
 }
 
 // awayLook is how often the work folder is looked for while it is gone.
-const awayLook = 5 * time.Second
+const awayLook = 2 * time.Second
 
 // folderGone leaves everything alone until the folder is back.
 func (d *daemon) folderGone() {
