@@ -177,21 +177,14 @@ func (r *Run) finished(e Entry) {
 }
 
 // ended is the end of the process.
-func (r *Run) ended(e Entry) {
-	r.add(e)
-	switch r.Phase {
-	case PhaseEnding:
-		r.Phase = PhaseOver
-	case PhaseStopping:
-		r.stopped(e)
-	case PhaseClaimed, PhaseWorking, PhaseWaiting:
-		r.over(e, Failed, e.Reason)
-	}
-}
+func (r *Run) ended(e Entry) { r.left(e, Failed) }
 
-// interrupted is a keeper that died. A turn that was over before, or was being
-// stopped, ends as it would have.
-func (r *Run) interrupted(e Entry) {
+// interrupted is a keeper that died.
+func (r *Run) interrupted(e Entry) { r.left(e, Broken) }
+
+// left is a process that is gone. A turn that was over before, or was being
+// stopped, ends as it would have; one in the middle has this outcome.
+func (r *Run) left(e Entry, outcome string) {
 	r.add(e)
 	switch r.Phase {
 	case PhaseEnding:
@@ -199,7 +192,7 @@ func (r *Run) interrupted(e Entry) {
 	case PhaseStopping:
 		r.stopped(e)
 	case PhaseClaimed, PhaseWorking, PhaseWaiting:
-		r.over(e, Broken, e.Reason)
+		r.over(e, outcome, e.Reason)
 	}
 }
 
