@@ -94,7 +94,7 @@ func FuzzUpdate(f *testing.F) {
 			cards = append(cards, c)
 		}
 		if len(cards) == 0 {
-			t.Skip()
+			t.Skip("no card to change")
 		}
 		c := cards[int(nth)%len(cards)]
 		u := Update{Key: c.Key, To: Role(to % 5), At: int(at % 4)}

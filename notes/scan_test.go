@@ -93,7 +93,7 @@ func FuzzScanAgreesWithGoldmark(f *testing.F) {
 	f.Add(syntheticNote(rand.New(rand.NewPCG(1, 2)), 2000))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		if len(src) > 4096 || bytes.ContainsAny(src, "\r\x00\v\f") || bytes.Contains(src, []byte("]:")) || bytes.Contains(src, []byte("%%")) || emptyItem.Match(src) {
-			t.Skip()
+			t.Skip("goldmark departs from CommonMark here, see emptyItem; or too long")
 		}
 		compareOutlines(t, src)
 	})

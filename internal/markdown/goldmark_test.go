@@ -145,7 +145,7 @@ func FuzzScannerAgreesWithGoldmark(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		plain := bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
 		if bytes.ContainsAny(plain, "\r\x00\v\f\t") || bytes.Contains(plain, []byte("]:")) || goldmarkDiffers.Match(plain) || len(src) > 4096 {
-			t.Skip()
+			t.Skip("goldmark departs from CommonMark here, see goldmarkDiffers; or too long")
 		}
 		_, body := CutHeader(src)
 		compareOutlines(t, src, body)

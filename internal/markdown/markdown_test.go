@@ -140,7 +140,7 @@ func FuzzResume(f *testing.F) {
 			}
 		}
 		if len(starts) == 0 {
-			t.Skip()
+			t.Skip("nowhere to resume")
 		}
 		from := starts[int(nth)%len(starts)]
 		want := slices.Clone(all[from:])
