@@ -117,13 +117,20 @@ func (a arrows) rows(name string) []string {
 	return found
 }
 
+// isTests reports whether a package is for tests only, itself or as a part of one.
+func (a arrows) isTests(name string) bool {
+	return slices.ContainsFunc(a.testsOnly, func(of string) bool {
+		return name == of || strings.HasPrefix(name, of+"/")
+	})
+}
+
 func (a arrows) allows(from, to string) bool {
 	for _, row := range a.rows(from) {
 		if slices.Contains(a.to[row], to) {
 			return true
 		}
 		if slices.Contains(a.to[row], "everything") && to != "main" && !slices.Contains(a.but[row], to) {
-			return !slices.Contains(a.testsOnly, to)
+			return !a.isTests(to)
 		}
 	}
 	return false
@@ -152,7 +159,7 @@ func checkArrows(a, tests arrows, units []unit) []string {
 	var problems []string
 	for _, u := range units {
 		from := short(u.ImportPath)
-		if slices.Contains(a.testsOnly, from) {
+		if a.isTests(from) {
 			continue
 		}
 		if len(a.rows(from)) == 0 {
@@ -169,7 +176,7 @@ func checkArrows(a, tests arrows, units []unit) []string {
 		}
 		for _, to := range slices.Concat(u.TestImports, u.XTestImports) {
 			name := short(to)
-			if name != "" && name != from && !a.allows(from, name) && !tests.allows(from, name) && !slices.Contains(a.testsOnly, name) {
+			if name != "" && name != from && !a.allows(from, name) && !tests.allows(from, name) && !a.isTests(name) {
 				problems = append(problems, from+" → "+name+" in tests")
 			}
 		}
@@ -240,6 +247,8 @@ func TestArrowsCanFail(t *testing.T) {
 		"backwards":             {unit{ImportPath: "deckhand/internal/span", Imports: ours("board")}, "internal/span → board"},
 		"everything":            {unit{ImportPath: "deckhand/internal/daemon", Imports: ours("harness/pi", "inbox")}, ""},
 		"but":                   {unit{ImportPath: "deckhand/internal/daemon", Imports: ours("cli")}, "internal/daemon → cli"},
+		"a part of the tests":   {unit{ImportPath: "deckhand/internal/robust/crash", TestImports: ours("cli")}, ""},
+		"imports a part":        {unit{ImportPath: "deckhand/internal/daemon", Imports: ours("internal/robust/crash")}, "internal/daemon → internal/robust/crash"},
 		"tests only":            {unit{ImportPath: "deckhand/internal/daemon", Imports: ours("internal/testkit")}, "internal/daemon → internal/testkit"},
 		"main knows cli":        {unit{ImportPath: "deckhand", Imports: ours("cli")}, ""},
 		"main knows no more":    {unit{ImportPath: "deckhand", Imports: ours("board")}, "main → board"},

@@ -1,0 +1,230 @@
+package robust
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"deckhand/internal/daemon"
+)
+
+// Fast is a deckhand.yaml for a place where nobody types.
+const Fast = "settle: 10ms\ntyping: 10ms\n"
+
+// Place is a work folder, projects, and a machine's configuration and state, in
+// a folder of their own.
+type Place struct {
+	Root    string         // holds everything
+	Work    string         // the work folder
+	Exe     string         // this test program, which is deckhand too
+	Options daemon.Options // of the daemons that are started here
+	Log     *Log
+
+	t        testing.TB
+	projects []string
+}
+
+// NewPlace makes one with projects, whose folders are beside the work folder,
+// and the stand-in agent under the name pi. Its path is short, because a
+// socket's has to be. Keepers and agents that a test leaves are ended with it.
+func NewPlace(t testing.TB, settings string, projects ...string) *Place {
+	t.Helper()
+	root, err := os.MkdirTemp("", "dh-")
+	must(t, err)
+	return NewPlaceIn(t, root, settings, projects...)
+}
+
+// NewPlaceIn makes one in a folder that is there, on whatever disk.
+func NewPlaceIn(t testing.TB, root, settings string, projects ...string) *Place {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(root)
+	must(t, err)
+	exe, err := os.Executable()
+	must(t, err)
+	p := &Place{t: t, Root: root, Work: filepath.Join(root, "notes"), Exe: exe, Log: &Log{}, projects: projects}
+	t.Cleanup(func() {
+		p.Clear()
+		if err := os.RemoveAll(root); err != nil {
+			t.Error(err)
+		}
+	})
+	p.Options = daemon.Options{Dir: p.Work, Config: p.Path("config/deckhand/config.yaml"), State: p.Path("state/deckhand"), Runtime: p.Path("run/deckhand"), Exe: exe}
+	for _, dir := range append([]string{"notes", "config/deckhand", "state", "run/deckhand"}, projects...) {
+		must(t, os.MkdirAll(p.Path(dir), 0o700))
+	}
+	p.Write(p.Options.Config, p.config())
+	if settings != "" {
+		p.Write(p.At("deckhand.yaml"), settings)
+	}
+	p.Grant()
+	return p
+}
+
+func (p *Place) config() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "trust: [%s]\nday: none\nenv_file: %s\nagents:\n  pi: {driver: pi, command: [%s, standin, -pace, 1ms]}\n", p.Work, p.Path("env"), p.Exe)
+	if len(p.projects) > 0 {
+		b.WriteString("projects:\n")
+	}
+	for _, name := range p.projects {
+		fmt.Fprintf(&b, "  %s: {folder: %s}\n", name, p.Path(name))
+	}
+	// An agent inherits nothing, and with the race detector each would wait a second at its end.
+	env := "GORACE=" + os.Getenv("GORACE") + "\n"
+	must(p.t, os.WriteFile(p.Path("env"), []byte(env), 0o600))
+	return b.String()
+}
+
+// Grant makes this the folder's machine; cards that are there now wait.
+func (p *Place) Grant() {
+	p.t.Helper()
+	must(p.t, daemon.Grant(context.Background(), p.Options, daemon.Grants{}))
+}
+
+// Env is the environment of the program: nothing of the tester's own folders.
+func (p *Place) Env() []string {
+	return []string{
+		"HOME=" + p.Root, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + p.Root, "GORACE=" + os.Getenv("GORACE"),
+		"XDG_CONFIG_HOME=" + p.Path("config"), "XDG_STATE_HOME=" + p.Path("state"), "XDG_RUNTIME_DIR=" + p.Path("run"),
+	}
+}
+
+// Command is a command of deckhand as a person types it in the work folder.
+func (p *Place) Command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.Exe, args...)
+	cmd.Env, cmd.Dir = p.Env(), p.Work
+	return cmd
+}
+
+// Once runs a daemon until nothing is left to do.
+func (p *Place) Once(ctx context.Context, env ...string) {
+	p.t.Helper()
+	if err := p.once(ctx, env...); err != nil {
+		p.t.Fatalf("watch --once: %v\n%s\n%s", err, p.Log, p.Logs())
+	}
+}
+
+// OnceKilled does the same with a fault, and reports whether it was killed there.
+func (p *Place) OnceKilled(ctx context.Context, point string) bool {
+	p.t.Helper()
+	err := p.once(ctx, FaultEnv+"="+point)
+	if err != nil && !Killed(err) {
+		p.t.Fatalf("watch --once, to be killed at %s: %v\n%s", point, err, p.Log)
+	}
+	return err != nil
+}
+
+func (p *Place) once(ctx context.Context, env ...string) error {
+	o := p.Options
+	defer func() { p.Options = o }()
+	p.Options.Once = true
+	return p.Spawn(ctx, env...).Wait()
+}
+
+// Path is a path in the place, At one in the work folder.
+func (p *Place) Path(rel string) string { return filepath.Join(p.Root, rel) }
+
+// At is a path in the work folder.
+func (p *Place) At(rel string) string { return filepath.Join(p.Work, rel) }
+
+// Write puts a file there as a careless program does: truncated, then written.
+func (p *Place) Write(path, text string) {
+	p.t.Helper()
+	must(p.t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// Save replaces a file of the work folder in one step, as most editors do.
+func (p *Place) Save(rel, text string) {
+	p.t.Helper()
+	p.Write(p.At(rel)+".save", text)
+	must(p.t, os.Rename(p.At(rel)+".save", p.At(rel)))
+}
+
+// Read reads a file of the work folder.
+func (p *Place) Read(rel string) string {
+	p.t.Helper()
+	data, err := os.ReadFile(p.At(rel))
+	must(p.t, err)
+	return string(data)
+}
+
+// Lane is the text of one lane of a board.
+func (p *Place) Lane(rel, name string) string {
+	p.t.Helper()
+	text := p.Read(rel)
+	_, after, ok := strings.Cut(text, "## "+name+"\n")
+	if !ok {
+		p.t.Fatalf("%s has no lane %s:\n%s", rel, name, text)
+	}
+	lane, _, _ := strings.Cut(after, "\n## ")
+	return lane
+}
+
+// Record is what the stand-in wrote about itself in a project: the agents' own
+// count of how often they were asked.
+func (p *Place) Record(project string) []string {
+	data, err := os.ReadFile(filepath.Join(p.Path(project), "RECORD.log"))
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+}
+
+// Processes are the pids of the keepers, agents and tools of this place, by the
+// paths in their arguments and by the run token in their environment.
+func (p *Place) Processes() []int {
+	p.t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	must(p.t, err)
+	var pids []int
+	for _, dir := range dirs {
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		if pid != os.Getpid() && p.ours(dir) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (p *Place) ours(proc string) bool {
+	args, _ := os.ReadFile(proc + "/cmdline") // gone meanwhile: not ours
+	if strings.Contains(string(args), "\x00daemon\x00") {
+		return false
+	}
+	env, _ := os.ReadFile(proc + "/environ")
+	return strings.Contains(string(args), p.Root) ||
+		strings.Contains(string(env), "DECKHAND_RUN=") && strings.Contains(string(env), p.Root)
+}
+
+// Clear ends what was left, and waits until it has ended.
+func (p *Place) Clear() {
+	p.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+		left := p.Processes()
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			p.t.Errorf("still there: %v", left)
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // gone meanwhile: fine
+		}
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,214 @@
+package robust
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"deckhand/internal/control"
+	"deckhand/internal/daemon"
+)
+
+// daemonMain is the daemon, with a fault from the environment.
+func daemonMain(options string, log io.Writer) int {
+	var o daemon.Options
+	if err := json.Unmarshal([]byte(options), &o); err != nil {
+		fmt.Fprintln(log, err)
+		return 2
+	}
+	o.Log, o.Fault = log, fault(os.Getenv(FaultEnv), log)
+	if _, err := daemon.Run(context.Background(), o); err != nil {
+		fmt.Fprintln(log, err)
+		return 1
+	}
+	return 0
+}
+
+// FaultEnv names the point at which a daemon ends itself with SIGKILL: "3 card
+// written" is the third time it comes by there. ListPoints only lists them.
+const (
+	FaultEnv   = "ROBUST_FAULT"
+	ListPoints = "list"
+)
+
+func fault(want string, log io.Writer) func(string) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	return func(point string) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[point]++
+		switch at := fmt.Sprintf("%d %s", seen[point], point); want {
+		case ListPoints:
+			fmt.Fprintln(log, "point:", at)
+		case at:
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // until the signal is delivered
+		}
+	}
+}
+
+// Points are those that a log of a daemon started with ListPoints names.
+func Points(log string) []string {
+	var points []string
+	for l := range strings.Lines(log) {
+		if point, ok := strings.CutPrefix(strings.TrimSpace(l), "point: "); ok {
+			points = append(points, point)
+		}
+	}
+	return points
+}
+
+// Process is a daemon in a process of its own.
+type Process struct {
+	Client *control.Client
+	Cmd    *exec.Cmd
+
+	t    testing.TB
+	ctx  context.Context
+	done chan error
+	n    int
+}
+
+// Log is what daemons and their children said, safe for any goroutine.
+type Log struct {
+	mu sync.Mutex
+	b  bytes.Buffer // guarded by mu
+}
+
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// Spawn starts a daemon and does not wait for it.
+func (p *Place) Spawn(ctx context.Context, env ...string) *Process {
+	p.t.Helper()
+	options, err := json.Marshal(p.Options)
+	must(p.t, err)
+	d := &Process{t: p.t, ctx: ctx, done: make(chan error, 1)}
+	d.Cmd = exec.Command(p.Exe, "daemon", string(options))
+	d.Cmd.Env, d.Cmd.Stderr = append(p.Env(), env...), p.Log
+	must(p.t, d.Cmd.Start())
+	go func() { d.done <- d.Cmd.Wait() }()
+	p.t.Cleanup(d.Kill)
+	return d
+}
+
+// Start starts a daemon and waits until it has seen everything.
+func (p *Place) Start(ctx context.Context, env ...string) *Process {
+	p.t.Helper()
+	d := p.Spawn(ctx, env...)
+	if !d.Connect(p) {
+		p.t.Fatalf("the daemon ended\n%s", p.Log)
+	}
+	d.Until(func(s control.Status) bool { return s.Watch != "scanning" })
+	return d
+}
+
+// Connect waits until the daemon answers; false: it ended before.
+func (d *Process) Connect(p *Place) bool {
+	d.t.Helper()
+	socket := control.SocketPath(p.Options.Runtime, daemon.Key(p.Work))
+	for {
+		select {
+		case err := <-d.done:
+			d.done <- err
+			return false
+		case <-d.ctx.Done():
+			d.t.Fatalf("%v\n%s", d.ctx.Err(), p.Log)
+		default:
+		}
+		if c, err := control.Connect(d.ctx, socket); err == nil {
+			d.Client = c
+			return true
+		}
+	}
+}
+
+// Until waits for a status.
+func (d *Process) Until(ok func(control.Status) bool) control.Status {
+	d.t.Helper()
+	ctx, cancel := context.WithCancel(d.ctx)
+	defer cancel()
+	events, err := d.Client.Events(ctx, 0)
+	must(d.t, err)
+	var last control.Status
+	for e := range events {
+		if e.Kind == "run" {
+			continue
+		}
+		must(d.t, e.Decode(&last))
+		if ok(last) {
+			return last
+		}
+	}
+	d.t.Fatalf("the daemon's events ended (%v); last status %+v", d.ctx.Err(), last)
+	return last
+}
+
+// Do asks for a command, with an id of its own.
+func (d *Process) Do(name, run string) (control.Result, error) {
+	d.n++
+	id := fmt.Sprintf("%s-%d-%d-%d", d.t.Name(), d.Cmd.Process.Pid, d.n, time.Now().UnixNano())
+	return d.Client.Do(d.ctx, control.Command{ID: id, Name: name, Run: run})
+}
+
+// Kill ends it with SIGKILL; one that is gone already stays gone.
+func (d *Process) Kill() { d.end(syscall.SIGKILL) }
+
+// Interrupt ends it as Ctrl-C does and returns its error.
+func (d *Process) Interrupt() error { return d.end(syscall.SIGINT) }
+
+// Wait waits until it has ended by itself, and says how.
+func (d *Process) Wait() error {
+	select {
+	case err := <-d.done:
+		d.done <- err
+		return err
+	case <-d.ctx.Done():
+		return d.ctx.Err()
+	}
+}
+
+func (d *Process) end(sig syscall.Signal) error {
+	if d.Client != nil {
+		d.Client.Close()
+	}
+	_ = d.Cmd.Process.Signal(sig) // gone already: fine
+	err := <-d.done
+	d.done <- err
+	return err
+}
+
+// Killed reports whether a process ended by SIGKILL.
+func Killed(err error) bool { return err != nil && strings.Contains(err.Error(), "signal: killed") }
+
+// Logs is what the logs of all runs hold, for a test that has failed.
+func (p *Place) Logs() string {
+	files, err := filepath.Glob(filepath.Join(p.Options.State, "*/runs/*/log.jsonl"))
+	must(p.t, err)
+	var b strings.Builder
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		fmt.Fprintf(&b, "%s: %v\n%s", f, err, data)
+	}
+	return b.String()
+}
