@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"deckhand/internal/span"
 )
@@ -134,13 +135,13 @@ func (b *Board) laneSpot(index int) int {
 }
 
 // listCollapse finds the positional setting in the footer's JSON.
-var listCollapse = regexp.MustCompile(`"list-collapse"\s*:\s*\[([^\[\]]*)\]`)
+var listCollapse = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"list-collapse"\s*:\s*\[([^\[\]]*)\]`) })
 
 // unfolded puts an entry for a lane at index into list-collapse of the last
 // settings footer, the one that Obsidian Kanban reads.
 func (b *Board) unfolded(index int) (span.Edit, bool) {
 	footer := b.Src[b.footer:]
-	all := listCollapse.FindAllSubmatchIndex(footer, -1)
+	all := listCollapse().FindAllSubmatchIndex(footer, -1)
 	if !b.Kanban || len(all) == 0 {
 		return span.Edit{}, false
 	}

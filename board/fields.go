@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -143,15 +144,17 @@ func fieldEnd(n int, rest, end string) int {
 
 // taskField is one field of the Tasks plugin at the end of a line, as that
 // plugin reads them: from the end backwards. The last two are Dataview's.
-var taskField = regexp.MustCompile(`(?:` +
-	`[🛫➕⏳⌛📅📆🗓✅❌]\s*\d{4}-\d{2}-\d{2}` +
-	`|🔁\s*[a-zA-Z0-9, !]+` +
-	`|🏁\s*(?:delete|keep)` +
-	`|[🆔⛔]\s*[a-zA-Z0-9_-]+(?:\s*,\s*[a-zA-Z0-9_-]+)*` +
-	`|[🔺⏫🔼🔽⏬]` +
-	`|\[[\w -]+::[^\[\]]*\]` +
-	`|\([\w -]+::[^()]*\)` +
-	`)\s*$`)
+var taskField = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:` +
+		`[🛫➕⏳⌛📅📆🗓✅❌]\s*\d{4}-\d{2}-\d{2}` +
+		`|🔁\s*[a-zA-Z0-9, !]+` +
+		`|🏁\s*(?:delete|keep)` +
+		`|[🆔⛔]\s*[a-zA-Z0-9_-]+(?:\s*,\s*[a-zA-Z0-9_-]+)*` +
+		`|[🔺⏫🔼🔽⏬]` +
+		`|\[[\w -]+::[^\[\]]*\]` +
+		`|\([\w -]+::[^()]*\)` +
+		`)\s*$`)
+})
 
 // longField bounds how far from the end of a line a field is looked for.
 const longField = 300
@@ -166,7 +169,7 @@ func dropTrailingFields(s string) string {
 	kept := ""
 	for s != "" {
 		tail := max(0, len(s)-longField)
-		if at := taskField.FindStringIndex(s[tail:]); at != nil {
+		if at := taskField().FindStringIndex(s[tail:]); at != nil {
 			s = strings.TrimRightFunc(s[:tail+at[0]], unicode.IsSpace)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"deckhand/internal/markdown"
 
@@ -54,14 +55,14 @@ func readHeader(src []byte) (header, int) {
 }
 
 // yamlLine is how yaml.v3 says where.
-var yamlLine = regexp.MustCompile(`line (\d+): `)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+): `) })
 
 func brokenHeader(text []byte, err error, first int) header {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
 	msg = strings.TrimPrefix(msg, "unmarshal errors:\n  ")
 	msg, _, _ = strings.Cut(msg, "\n")
 	line := first
-	if m := yamlLine.FindStringSubmatch(msg); m != nil {
+	if m := yamlLine().FindStringSubmatch(msg); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		line = first - 1 + n
 		msg = strings.Replace(msg, m[0], "", 1)

@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"deckhand/internal/markdown"
 )
@@ -69,11 +70,13 @@ func startsOpen(src []byte, l markdown.Line) bool {
 // conflictNames are the forms in which sync programs name the copy of a file
 // that was changed on two sides; the second group is what is left out.
 // Syncthing; Dropbox, Nextcloud and OneDrive; Obsidian Sync; ownCloud.
-var conflictNames = regexp.MustCompile(`(?i)^(.+?)(` +
-	`\.sync-conflict-\d{8}-\d{6}(-[0-9a-z]+)?` +
-	`|[ _]\([^()]*conflict(ed)?( copy)?[^()]*\)` +
-	`|_conflict-[^.]*` +
-	`)((\.[^.]+)?)$`)
+var conflictNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(.+?)(` +
+		`\.sync-conflict-\d{8}-\d{6}(-[0-9a-z]+)?` +
+		`|[ _]\([^()]*conflict(ed)?( copy)?[^()]*\)` +
+		`|_conflict-[^.]*` +
+		`)((\.[^.]+)?)$`)
+})
 
 // ConflictCopy reports whether a path is the name of a conflict copy, and of
 // which file.
@@ -82,7 +85,7 @@ func ConflictCopy(file string) (of string, ok bool) {
 	if !strings.Contains(strings.ToLower(name), "conflict") {
 		return "", false
 	}
-	m := conflictNames.FindStringSubmatch(name)
+	m := conflictNames().FindStringSubmatch(name)
 	if m == nil {
 		return "", false
 	}

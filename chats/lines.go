@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -64,14 +65,14 @@ func parseBox(line string) (Box, bool) {
 	}
 	b := Box{Text: rest[:at], ID: id, Ticked: state == "x" || state == "X"}
 	if b.Ticked {
-		b.Text = tasksDate.ReplaceAllString(b.Text, "")
+		b.Text = tasksDate().ReplaceAllString(b.Text, "")
 	}
 	b.Text = unescapeControls(b.Text)
 	return b, true
 }
 
 // tasksDate is what the Tasks plugin puts before the id of a ticked line.
-var tasksDate = regexp.MustCompile(` [✅❌] \d{4}-\d{2}-\d{2}$`)
+var tasksDate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` [✅❌] \d{4}-\d{2}-\d{2}$`) })
 
 func isID(id string) bool {
 	for i := range len(id) {

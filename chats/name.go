@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -20,19 +21,26 @@ const (
 	nameBytes = 120
 )
 
-// The parts of a card's line that are no words. Order matters: links first,
-// because what they hold may look like the others.
-var (
-	wikilink   = regexp.MustCompile(`!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]`)
-	mdLink     = regexp.MustCompile(`!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"]*")?\)`)
-	kanbanDate = regexp.MustCompile(`@@?\{[^{}]*\}|@\[\[[^\[\]]*\]\]`)
-	fields     = regexp.MustCompile(`[\[(][\pL\pN _-]+::[^\[\]()]*[\])]`)
-	blockID    = regexp.MustCompile(`\s\^[A-Za-z0-9-]+\s*$`)
-	tasksField = regexp.MustCompile(`(?:🛫|➕|⏳|⌛|📅|📆|🗓|✅|❌)\x{FE0F}?\s*\d{4}-\d{2}-\d{2}|(?:🆔|⛔)\x{FE0F}?\s*[A-Za-z0-9_,-]+|🏁\x{FE0F}?\s*\w+|🔁\x{FE0F}?\s*every[\pL\pN ,]*`)
-	mention    = regexp.MustCompile(`(^|[\s(\[{"'*_])@[\pL\pN_-]+`)
-	tag        = regexp.MustCompile(`(^|\s)#[\pL\pN_/-]+`)
-	spaces     = regexp.MustCompile(`\s+`)
-)
+// parts are the parts of a card's line that are no words.
+type parts struct {
+	wikilink, mdLink, kanbanDate, fields, blockID, tasksField, mention, tag, spaces *regexp.Regexp
+}
+
+// partsOf compiles them when the first name is made: every keeper is this
+// program, too, and none makes a name.
+var partsOf = sync.OnceValue(func() parts {
+	return parts{
+		wikilink:   regexp.MustCompile(`!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]`),
+		mdLink:     regexp.MustCompile(`!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+"[^"]*")?\)`),
+		kanbanDate: regexp.MustCompile(`@@?\{[^{}]*\}|@\[\[[^\[\]]*\]\]`),
+		fields:     regexp.MustCompile(`[\[(][\pL\pN _-]+::[^\[\]()]*[\])]`),
+		blockID:    regexp.MustCompile(`\s\^[A-Za-z0-9-]+\s*$`),
+		tasksField: regexp.MustCompile(`(?:🛫|➕|⏳|⌛|📅|📆|🗓|✅|❌)\x{FE0F}?\s*\d{4}-\d{2}-\d{2}|(?:🆔|⛔)\x{FE0F}?\s*[A-Za-z0-9_,-]+|🏁\x{FE0F}?\s*\w+|🔁\x{FE0F}?\s*every[\pL\pN ,]*`),
+		mention:    regexp.MustCompile(`(^|[\s(\[{"'*_])@[\pL\pN_-]+`),
+		tag:        regexp.MustCompile(`(^|\s)#[\pL\pN_/-]+`),
+		spaces:     regexp.MustCompile(`\s+`),
+	}
+})
 
 // Path is where a chat with this name lies, below deckhand's folder.
 func Path(date time.Time, name string) string {
@@ -84,24 +92,26 @@ func fit(s string, chars, size int) string {
 
 // titleWords is a title as it may stand in a file's name on any system.
 func titleWords(s string) string {
+	p := partsOf()
 	s = norm.NFC.String(strings.ToValidUTF8(s, ""))
-	s = kanbanDate.ReplaceAllString(s, " ")
-	s = wikilink.ReplaceAllStringFunc(s, func(link string) string {
-		m := wikilink.FindStringSubmatch(link)
+	// Links first, because what they hold may look like the others.
+	s = p.kanbanDate.ReplaceAllString(s, " ")
+	s = p.wikilink.ReplaceAllStringFunc(s, func(link string) string {
+		m := p.wikilink.FindStringSubmatch(link)
 		if m[2] != "" {
 			return m[2]
 		}
 		return strings.NewReplacer("#^", " ", "#", " ", "/", " ").Replace(m[1])
 	})
-	s = mdLink.ReplaceAllString(s, "$1")
-	s = fields.ReplaceAllString(s, " ")
-	s = tasksField.ReplaceAllString(s, " ")
-	s = blockID.ReplaceAllString(s, "")
-	s = mention.ReplaceAllString(s, "$1")
-	s = tag.ReplaceAllString(s, "$1")
+	s = p.mdLink.ReplaceAllString(s, "$1")
+	s = p.fields.ReplaceAllString(s, " ")
+	s = p.tasksField.ReplaceAllString(s, " ")
+	s = p.blockID.ReplaceAllString(s, "")
+	s = p.mention.ReplaceAllString(s, "$1")
+	s = p.tag.ReplaceAllString(s, "$1")
 	s = strings.ReplaceAll(s, "%%", " ")
 	s = strings.Map(nameRune, s)
-	return strings.TrimSpace(spaces.ReplaceAllString(norm.NFC.String(s), " "))
+	return strings.TrimSpace(p.spaces.ReplaceAllString(norm.NFC.String(s), " "))
 }
 
 // nameRune drops what no file name should hold: what links, file systems and

@@ -3,23 +3,26 @@ package inbox
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // boxLine is an item with a box, and not one in the indented block of a command;
 // boxID the id at the end of one of ours, before or behind what the Tasks plugin
 // and Dataview append to a ticked line.
 var (
-	boxLine = regexp.MustCompile(`^ {0,3}[-*+] \[(.)\] (.*)$`)
-	boxID   = regexp.MustCompile(`^(.*?)( [✅❌] \d{4}-\d{2}-\d{2})? \^([A-Za-z0-9-]+)( +[✅❌].*| +[\[(]completion::.*)?$`)
+	boxLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ {0,3}[-*+] \[(.)\] (.*)$`) })
+	boxID   = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.*?)( [✅❌] \d{4}-\d{2}-\d{2})? \^([A-Za-z0-9-]+)( +[✅❌].*| +[\[(]completion::.*)?$`)
+	})
 )
 
 // parseBox reads a box of ours.
 func parseBox(line string) (Box, bool) {
-	m := boxLine.FindStringSubmatch(strings.TrimRight(line, " \t\r"))
+	m := boxLine().FindStringSubmatch(strings.TrimRight(line, " \t\r"))
 	if m == nil {
 		return Box{}, false
 	}
-	id := boxID.FindStringSubmatch(m[2])
+	id := boxID().FindStringSubmatch(m[2])
 	if id == nil {
 		return Box{}, false
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"deckhand/internal/span"
@@ -60,7 +61,7 @@ func visibleLink(s string) string { return visible(strings.TrimSpace(unbroken(s)
 
 // headLine is the first line of an entry. Any other level-2 heading ends the
 // entry before it too.
-var headLine = regexp.MustCompile(`^## \d\d:\d\d · (\S*) · (.*)$`)
+var headLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^## \d\d:\d\d · (\S*) · (.*)$`) })
 
 // Parse finds the entries of a day's file. Text around them is a person's and
 // is passed over.
@@ -74,7 +75,7 @@ func Parse(src []byte) []Parsed {
 		line := trimEnd(src[pos:next])
 		if strings.HasPrefix(line, "## ") {
 			open, lines = -1, nil
-			if m := headLine.FindStringSubmatch(line); m != nil {
+			if m := headLine().FindStringSubmatch(line); m != nil {
 				open = len(found)
 				found = append(found, Parsed{
 					Entry: Entry{Status: m[1], Object: readLine(m[2])}, Span: span.Span{Start: pos, End: next}, Problem: "cut short",

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"deckhand/internal/markdown"
@@ -108,7 +109,9 @@ func comparisons(head string) []func(heading string) bool {
 }
 
 // shownLink is a link in a heading and the part of it that is shown.
-var shownLink = regexp.MustCompile(`!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[([^\[\]]*)\]\([^()]*\)`)
+var shownLink = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]|\[([^\[\]]*)\]\([^()]*\)`)
+})
 
 // shown is a heading as it is read: links by their text, no block id.
 func shown(heading string) string {
@@ -118,7 +121,7 @@ func shown(heading string) string {
 	if !strings.Contains(heading, "[") {
 		return heading
 	}
-	return shownLink.ReplaceAllString(heading, "$1$2")
+	return shownLink().ReplaceAllString(heading, "$1$2")
 }
 
 // anchor is the fragment GitHub, GitLab and VS Code make of a heading.

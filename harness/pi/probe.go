@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"deckhand/harness"
@@ -24,7 +25,7 @@ const install = "npm install -g @earendil-works/pi-coding-agent"
 
 // versionForm is a line that holds nothing but a version, perhaps with words
 // behind it.
-var versionForm = regexp.MustCompile(`(?m)^v?(\d+\.\d+\.\d+[-+.0-9A-Za-z]*)(?:\s|$)`)
+var versionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^v?(\d+\.\d+\.\d+[-+.0-9A-Za-z]*)(?:\s|$)`) })
 
 func probe(ctx context.Context, a harness.Agent) harness.Probe {
 	p := harness.Probe{State: "unavailable", Asks: "nothing"}
@@ -40,7 +41,7 @@ func probe(ctx context.Context, a harness.Agent) harness.Probe {
 		return p
 	}
 	out, err := version(ctx, p.Path, a)
-	if m := versionForm.FindStringSubmatch(out); m != nil && err == nil {
+	if m := versionForm().FindStringSubmatch(out); m != nil && err == nil {
 		p.State, p.Version = "ready", m[1]
 		if newer(p.Version, Tested) {
 			p.Reason = fmt.Sprintf("%s is not tested, last tested %s", p.Version, Tested)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gopkg.in/yaml.v3"
@@ -13,8 +14,8 @@ import (
 
 // Names that a mention or a tag can hold. Mentions are lower case and exact.
 var (
-	agentName   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
-	projectName = regexp.MustCompile(`^[\pL\pN][\pL\pM\pN _.-]*$`)
+	agentName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`) })
+	projectName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN][\pL\pM\pN _.-]*$`) })
 )
 
 // LoadMachine reads config.yaml. path is the file's own, to which relative
@@ -105,7 +106,7 @@ func (r *reader) projects(n *yaml.Node, home string, to map[string]Project) {
 			r.bad(key, "choose another name", "the project name notes stands for the work folder itself")
 			return
 		}
-		if !projectName.MatchString(name) {
+		if !projectName().MatchString(name) {
 			r.bad(key, "use letters, digits, - and _", "%q is no name of a project", name)
 			return
 		}
@@ -136,7 +137,7 @@ func (r *reader) agents(n *yaml.Node, dir, home string, drivers []string) map[st
 	}
 	out := map[string]Agent{}
 	r.pairs(n, "agents", func(key, row *yaml.Node) {
-		if !agentName.MatchString(key.Value) {
+		if !agentName().MatchString(key.Value) {
 			r.bad(key, "use a-z, 0-9, - and _", "%q is no name of an agent: nobody could mention it", key.Value)
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -45,7 +46,7 @@ func (r *reader) warn(n *yaml.Node, hint, format string, args ...any) {
 }
 
 // yamlLine finds the line in yaml.v3's own messages.
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
+var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:yaml: )?line (\d+): `) })
 
 // parse reads the file's one document. Nil: it is empty, or cannot be read.
 func (r *reader) parse(src []byte) *yaml.Node {
@@ -70,7 +71,7 @@ func (r *reader) parse(src []byte) *yaml.Node {
 
 func (r *reader) syntax(err error) {
 	text, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = strings.TrimPrefix(err.Error(), m[0])
 	}

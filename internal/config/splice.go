@@ -44,7 +44,7 @@ func RemoveTrust(src []byte, dir, home string) ([]byte, bool, error) {
 // AddProject puts a project into projects:, the folder as it is to be written.
 // A name that is there already is refused.
 func AddProject(src []byte, name, folder string, boards []string) ([]byte, error) {
-	if name == "notes" || !projectName.MatchString(name) {
+	if name == "notes" || !projectName().MatchString(name) {
 		return nil, fmt.Errorf("%q is no name of a project: letters, digits, - and _ are, notes is taken", name)
 	}
 	key, err := scalar(name)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"deckhand/board"
 	"deckhand/dispatch"
@@ -121,7 +122,7 @@ func keeperExe(exe string) (string, error) {
 }
 
 // fence finds the nonce in a prompt.
-var fence = regexp.MustCompile(`nonce="([0-9A-Za-z-]{8,})"`)
+var fence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`nonce="([0-9A-Za-z-]{8,})"`) })
 
 // arrived reports whether the agent's session holds a prompt of an earlier
 // life, so that another life can go on with it. An agent that was killed early
@@ -144,7 +145,7 @@ func arrived(dir harness.Dir, session string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if m := fence.FindSubmatch(prompt); m != nil && bytes.Contains(data, m[1]) {
+		if m := fence().FindSubmatch(prompt); m != nil && bytes.Contains(data, m[1]) {
 			return true, nil
 		}
 	}

@@ -39,17 +39,19 @@ type turn struct {
 }
 
 // word is a switch in the text of a card.
-var word = regexp.MustCompile(`\[(ask|question|slow|hang|deaf|fail|empty|length|flood|noise|exit|record)(?::([^\]\s]*))?\]`)
+var word = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[(ask|question|slow|hang|deaf|fail|empty|length|flood|noise|exit|record)(?::([^\]\s]*))?\]`)
+})
 
 // What a card is called stands in the first line of its fence, or, in a prompt
 // that goes on with a session, in the sentence before it.
 var (
-	cardFence = regexp.MustCompile(`(?m)^<card [^\n]*>\n(.+)$`)
-	cardNamed = regexp.MustCompile(`the card "([^"\n]*)"`)
+	cardFence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^<card [^\n]*>\n(.+)$`) })
+	cardNamed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`the card "([^"\n]*)"`) })
 )
 
 // dressing is what a title has around its words: box, links, mentions, tags.
-var dressing = regexp.MustCompile(`^[-*+] \[.\] |!?\[\[[^\]]*\]\]|(?:^|\s)[@#][^\s]+`)
+var dressing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-*+] \[.\] |!?\[\[[^\]]*\]\]|(?:^|\s)[@#][^\s]+`) })
 
 func (a *agent) start(ctx context.Context, prompt string) {
 	t := &turn{
@@ -59,7 +61,7 @@ func (a *agent) start(ctx context.Context, prompt string) {
 		title: name(prompt),
 		start: time.Now(),
 	}
-	for _, m := range word.FindAllStringSubmatch(prompt, -1) {
+	for _, m := range word().FindAllStringSubmatch(prompt, -1) {
 		t.words[m[1]] = m[2]
 	}
 	a.turn = t
@@ -72,14 +74,14 @@ func (a *agent) start(ctx context.Context, prompt string) {
 // name is the title of the card a prompt is about, without its switches.
 func name(prompt string) string {
 	title := prompt
-	for _, form := range []*regexp.Regexp{cardFence, cardNamed} {
+	for _, form := range []*regexp.Regexp{cardFence(), cardNamed()} {
 		if m := form.FindStringSubmatch(prompt); m != nil {
 			title = m[1]
 			break
 		}
 	}
 	title, _, _ = strings.Cut(strings.TrimSpace(title), "\n")
-	title = dressing.ReplaceAllString(word.ReplaceAllString(title, ""), "")
+	title = dressing().ReplaceAllString(word().ReplaceAllString(title, ""), "")
 	return strings.Join(strings.Fields(title), " ")
 }
 

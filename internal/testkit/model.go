@@ -103,7 +103,9 @@ func plain(content json.RawMessage) string {
 	return b.String()
 }
 
-var scriptWord = regexp.MustCompile(`\[(question|tool|hang|think|big|len|empty|drop|err)(?::([^\]]*))?\]`)
+var scriptWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[(question|tool|hang|think|big|len|empty|drop|err)(?::([^\]]*))?\]`)
+})
 
 // ServeHTTP implements http.Handler.
 func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +127,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mu.Unlock()
 
 	word, arg := "", ""
-	if f := scriptWord.FindStringSubmatch(user); f != nil {
+	if f := scriptWord().FindStringSubmatch(user); f != nil {
 		word, arg = f[1], f[2]
 	}
 	if word == "err" && refused(w, arg, times) {
