@@ -13,6 +13,11 @@ import (
 // that is half written for a moment must not look new.
 const forget = 10 * time.Minute
 
+// late is how long after a change we see it at the most, for the file's own time
+// of the change to count: the watcher waits for more, and then there is reading.
+// What seems to be older was changed by another clock, or was missed.
+const late = 100 * time.Millisecond
+
 // Memory is what has to be remembered from one Reconcile to the next. It is
 // rebuilt from the boards after a restart. A Reconcile never changes the one
 // it is given.
@@ -26,9 +31,10 @@ type Memory struct {
 
 // memory is what is remembered of one board.
 type memory struct {
-	ix    *index
-	seen  time.Time        // when the board was there last
-	cards map[string]Sight // by first line
+	ix      *index
+	seen    time.Time        // when the board was there last
+	changed time.Time        // ctime of its file then
+	cards   map[string]Sight // by first line
 }
 
 // Sight is since when a card looks as it does.
@@ -80,17 +86,22 @@ func (m Memory) look(w *World) Memory {
 // look is the memory of a board that is here now.
 func (m memory) look(s *Seen, now time.Time) memory {
 	if m.ix != nil && m.ix.board == s.Board {
-		m.seen = now
+		m.seen, m.changed = now, s.Changed
 		return m
 	}
-	next := memory{ix: newIndex(s.Board), seen: now, cards: make(map[string]Sight, len(m.cards))}
+	next := memory{ix: newIndex(s.Board), seen: now, changed: s.Changed, cards: make(map[string]Sight, len(m.cards))}
+	at := m.since(s.Changed, now)
 	for key, hash := range next.ix.hashes {
 		lane := ""
 		if spots := next.ix.open[key]; len(spots) == 1 {
 			lane = spots[0].lane.Title
 		}
 		old, known := m.cards[key]
-		next.cards[key] = old.see(known, hash, lane, now, s.Changed)
+		if !known {
+			next.cards[key] = first(hash, lane, now, s.Changed)
+			continue
+		}
+		next.cards[key] = old.see(hash, lane, now, at)
 	}
 	for key, old := range m.cards {
 		if _, here := next.cards[key]; here {
@@ -106,23 +117,37 @@ func (m memory) look(s *Seen, now time.Time) memory {
 	return next
 }
 
-// see is the sight of a card that is here now. ctime is when its file changed
-// last: a card that we see for the first time is at least as old as that. Of
-// two that read the same neither is known: hash is empty then.
-func (s Sight) see(known bool, hash, lane string, now, ctime time.Time) Sight {
+// since is when what is new on a board came, at the latest: when its file
+// changed, if we see that change in time, else now. A file that is as it was when
+// we looked last (what is new came with a write of ours) tells nothing.
+func (m memory) since(changed, now time.Time) time.Time {
+	if changed.After(m.changed) && !changed.After(now) && now.Sub(changed) < late {
+		return changed
+	}
+	return now
+}
+
+// first is the sight of a card that was not here before: it is at least as old
+// as the last change of its file.
+func first(hash, lane string, now, changed time.Time) Sight {
+	s := Sight{Hash: hash, Lane: lane, Text: now}
+	if changed.Before(now) && !changed.IsZero() {
+		s.Text = changed
+	}
+	return s
+}
+
+// see is the sight of a card that is here now; what is new on it came at. Of two
+// that read the same neither is known: hash is empty then.
+func (s Sight) see(hash, lane string, now, at time.Time) Sight {
 	switch {
-	case !known:
-		s = Sight{Text: now}
-		if ctime.Before(now) && !ctime.IsZero() {
-			s.Text = ctime
-		}
 	case s.Hash != hash:
-		s.Text, s.Moved = now, time.Time{}
+		s.Text, s.Moved = at, time.Time{}
 		if s.Lane != lane {
 			s.Came = now
 		}
 	case s.Lane != lane:
-		s.Moved, s.Came = now, now
+		s.Moved, s.Came = at, now // when it came is compared with what we did, by our own clock
 	}
 	s.Hash, s.Lane, s.Seen = hash, lane, time.Time{}
 	return s

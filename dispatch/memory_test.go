@@ -44,6 +44,30 @@ func TestSettle(t *testing.T) {
 			d.set.Before[CardID{"Shop.md", "Card @pi"}] = Was{"Next", Hash(d.card("Shop.md", "Card"))}
 			d.move("Shop.md", "Card", "Plan")
 		}, 3 * time.Second},
+		{"moved, and seen a little later", long, func(d *desk) {
+			d.move("Shop.md", "Card", "Plan")
+			d.now = d.now.Add(7 * time.Millisecond)
+		}, 3*time.Second - 7*time.Millisecond},
+		{"typed, and seen a little later", lanes("Plan: Card @pi"), func(d *desk) {
+			d.edit("Shop.md", "Card @pi", "Card @pi\n\tmore")
+			d.now = d.now.Add(7 * time.Millisecond)
+		}, 10*time.Second - 7*time.Millisecond},
+		{"moved, and seen late", long, func(d *desk) {
+			d.move("Shop.md", "Card", "Plan")
+			d.now = d.now.Add(late)
+		}, 3 * time.Second},
+		{"moved, by a clock that is ahead", long, func(d *desk) {
+			d.move("Shop.md", "Card", "Plan")
+			d.boards["Shop.md"].Changed = d.now.Add(time.Millisecond)
+		}, 3 * time.Second},
+		{"moved, in a save that a write of ours met", long, func(d *desk) {
+			d.edit("Shop.md", "Plan", "Plan ") // seen just now
+			d.look()
+			before := d.boards["Shop.md"].Changed
+			d.now = d.now.Add(late / 2)
+			d.move("Shop.md", "Card", "Plan ")
+			d.boards["Shop.md"].Changed = before
+		}, 3 * time.Second},
 		{"moved and changed", long, func(d *desk) {
 			d.move("Shop.md", "Card", "Plan")
 			d.edit("Shop.md", "Card @pi", "Card @pi\n\tmore")
