@@ -2,7 +2,6 @@ package watcher
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 )
@@ -10,6 +9,7 @@ import (
 // found is what one look found.
 type found struct {
 	paths, links              []string
+	part                      bool // of the first scan, of which more comes
 	rescan, first, gone, back bool
 }
 
@@ -20,28 +20,33 @@ func (f *found) empty() bool {
 // gather makes batches. A batch is handed out when nothing came for debounce,
 // at the latest ceiling after its first path, however noisy the folder is; what
 // comes while the receiver is busy joins the batch that waits for it. The first
-// scan waits for nothing.
+// scan waits for nothing, and each part of it is a batch of its own: the walk is
+// held back until the one before is taken.
 func gather(ctx context.Context, in <-chan found, out chan<- Batch, debounce, ceiling time.Duration) {
-	p := newPile()
+	p := new(pile)
 	timer := time.NewTimer(debounce)
 	timer.Stop()
 	var latest time.Time // when the batch is due whatever comes
 	var ready chan<- Batch
 	for {
 		var next Batch
+		from := in
 		if ready != nil {
 			next = p.batch()
+			if p.part || p.first {
+				from = nil
+			}
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case f := <-in:
+		case f := <-from:
 			now := time.Now()
 			if p.empty() {
 				latest = now.Add(ceiling)
 			}
 			p.put(f)
-			if f.first {
+			if f.first || f.part {
 				ready = out
 			}
 			if ready == nil {
@@ -51,43 +56,36 @@ func gather(ctx context.Context, in <-chan found, out chan<- Batch, debounce, ce
 			ready = out
 		case ready <- next:
 			ready = nil
-			p = newPile()
+			p = new(pile)
 		}
 	}
 }
 
 // pile is a batch in the making.
 type pile struct {
-	paths, links map[string]bool
-	flags        found
-	done         *Batch // what it comes to, until more is put on it
+	found
+	done *Batch // what it comes to, until more is put on it
 }
 
-func newPile() *pile { return &pile{paths: map[string]bool{}, links: map[string]bool{}} }
-
-func (p *pile) empty() bool { return len(p.paths)+len(p.links) == 0 && p.flags.empty() }
-
 func (p *pile) put(f found) {
-	for _, rel := range f.paths {
-		p.paths[rel] = true
-	}
-	for _, rel := range f.links {
-		p.links[rel] = true
-	}
-	p.flags.rescan = p.flags.rescan || f.rescan
-	p.flags.first = p.flags.first || f.first
+	p.paths, p.links = append(p.paths, f.paths...), append(p.links, f.links...)
+	p.part, p.rescan, p.first = p.part || f.part, p.rescan || f.rescan, p.first || f.first
 	if f.gone || f.back { // whichever came last
-		p.flags.gone, p.flags.back = f.gone, f.back
+		p.gone, p.back = f.gone, f.back
 	}
 	p.done = nil
 }
 
 func (p *pile) batch() Batch {
 	if p.done == nil {
-		p.done = &Batch{
-			Paths: slices.Sorted(maps.Keys(p.paths)), Links: slices.Sorted(maps.Keys(p.links)),
-			Rescan: p.flags.rescan, First: p.flags.first, Gone: p.flags.gone, Back: p.flags.back,
-		}
+		p.paths, p.links = sorted(p.paths), sorted(p.links)
+		p.done = &Batch{Paths: p.paths, Links: p.links, Rescan: p.rescan, First: p.first, Gone: p.gone, Back: p.back}
 	}
 	return *p.done
+}
+
+// sorted sorts in place, each once.
+func sorted(paths []string) []string {
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }

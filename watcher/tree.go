@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,7 +24,7 @@ type tree struct {
 	inode   uint64            // of root; 0: it was never there
 	files   int
 
-	progress func(folders, files int)
+	listed func(out *found) // called after each folder; nil: not wanted
 }
 
 type folder struct {
@@ -182,16 +181,11 @@ func (t *tree) visit(rel string, deep bool, out *found) {
 		return
 	}
 	t.watch(rel) // before listing: what is made in between is found by one of the two
-	entries, err := os.ReadDir(t.abs(rel))
-	if err != nil && len(entries) == 0 {
-		if isGone(err) {
-			t.forget(rel, out)
-		}
+	if !t.list(rel, f, out) {
 		return
 	}
-	t.compare(rel, f, entries, err == nil, out)
-	if t.progress != nil {
-		t.progress(len(t.folders), t.files)
+	if t.listed != nil {
+		t.listed(out)
 	}
 	for name := range f.subs {
 		if _, known := t.folders[join(rel, name)]; deep || !known {
@@ -247,30 +241,60 @@ func (t *tree) watch(rel string) {
 	}
 }
 
-// compare brings a folder up to what its listing says. An incomplete listing
-// makes nothing vanish.
-func (t *tree) compare(rel string, f *folder, entries []os.DirEntry, complete bool, out *found) {
+// list brings a folder up to what is in it, and reports whether that is known.
+func (t *tree) list(rel string, f *folder, out *found) bool {
+	dir, err := os.OpenFile(t.abs(rel), unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	var entries []os.DirEntry
+	if err == nil {
+		defer dir.Close()
+		entries, err = dir.ReadDir(-1)
+	}
+	if err != nil && len(entries) == 0 {
+		if isGone(err) {
+			t.forget(rel, out)
+		}
+		return false
+	}
+	t.compare(rel, f, listing{int(dir.Fd()), entries, err == nil}, out)
+	return true
+}
+
+// listing is what an open folder holds. An incomplete one makes nothing vanish.
+type listing struct {
+	dir      int
+	entries  []os.DirEntry
+	complete bool
+}
+
+// compare brings a folder up to what its listing says.
+func (t *tree) compare(rel string, f *folder, l listing, out *found) {
 	now := time.Now()
-	there := make(map[string]fs.FileMode, len(entries))
-	for _, e := range entries {
-		name := e.Name()
-		at := join(rel, name)
+	var there map[string]fs.FileMode // of a folder that was listed before: only then can something be missing
+	if len(f.files)+len(f.subs)+len(f.links) > 0 {
+		there = make(map[string]fs.FileMode, len(l.entries))
+	}
+	known := there != nil
+	for _, e := range l.entries {
+		at := join(rel, e.Name())
+		name := at[len(at)-len(e.Name()):] // one string for both: they are kept for as long as the file is there
 		if t.skipped(at, name, e.IsDir()) {
 			continue
 		}
-		there[name] = e.Type()
+		if known {
+			there[name] = e.Type()
+		}
 		switch e.Type() {
 		case fs.ModeDir:
 			f.addSub(name)
 		case fs.ModeSymlink:
 			f.addLink(at, name, out)
 		case 0:
-			if st, err := lstat(t.abs(at)); err == nil && t.setFile(f, name, fingerprint(&st, now)) {
+			if st, err := lstatAt(l.dir, name); err == nil && t.setFile(f, name, fingerprint(&st, now)) {
 				out.paths = append(out.paths, at)
 			}
 		}
 	}
-	if complete {
+	if known && l.complete {
 		t.dropMissing(rel, f, there, out)
 	}
 }
@@ -326,10 +350,13 @@ func (t *tree) visitBlind(out *found) {
 	}
 }
 
-func lstat(name string) (unix.Stat_t, error) {
+func lstat(name string) (unix.Stat_t, error) { return lstatAt(unix.AT_FDCWD, name) }
+
+// lstatAt looks at a name in an open folder.
+func lstatAt(dir int, name string) (unix.Stat_t, error) {
 	var st unix.Stat_t
 	for {
-		err := unix.Lstat(filepath.FromSlash(name), &st)
+		err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 		if !errors.Is(err, unix.EINTR) {
 			return st, err
 		}

@@ -48,7 +48,6 @@ type Options struct {
 	Debounce time.Duration // how long a batch waits for more (50 ms)
 	Ceiling  time.Duration // how long it can be postponed at most (500 ms)
 	Poll     time.Duration // the slow poll (5 min with events, 5 s for folders without)
-	Progress func(folders, files int)
 }
 
 // awayLook is how often the watched folder is looked for while it is gone.
@@ -70,9 +69,6 @@ func (o Options) defaults() Options {
 	if o.Poll == 0 {
 		o.Poll = 5 * time.Minute
 	}
-	if o.Progress == nil {
-		o.Progress = func(int, int) {}
-	}
 	return o
 }
 
@@ -81,7 +77,7 @@ type Batch struct {
 	Paths  []string // relative, slashes, sorted, each once; files only
 	Links  []string // symbolic links, as Paths; not followed
 	Rescan bool     // events were lost: Paths holds what differs after a rescan
-	First  bool     // the first scan: every file
+	First  bool     // the first scan is over: this one and those before it hold every file
 	Gone   bool     // the watched folder itself is gone: Paths holds every file that was there
 	Back   bool     // it was gone and is back: Paths holds every file, as in the first scan, and those that went
 }
@@ -132,8 +128,8 @@ func with(root string, o Options, src source) *Watcher {
 	}
 }
 
-// Batches gives what was found; it is closed when Run returns. The first batch
-// holds every file.
+// Batches gives what was found; it is closed when Run returns. A large folder is
+// found in parts, so that the receiver reads while the walk goes on.
 func (w *Watcher) Batches() <-chan Batch { return w.batches }
 
 // Mode says how changes are noticed: "events", or what is polled and why.
@@ -167,10 +163,11 @@ func (w *Watcher) Run(ctx context.Context) error {
 // look is the goroutine that touches the tree: it takes what was drained, looks
 // at it and hands on what it found.
 func (w *Watcher) look(ctx context.Context) {
-	first := found{first: true}
-	w.tree.progress = w.opts.Progress
+	var first found
+	w.tree.listed = func(out *found) { w.giveGrown(ctx, out) }
 	w.tree.visit(".", true, &first)
-	w.tree.progress = nil
+	w.tree.listed = nil
+	first.first = true
 	w.lookForRoot(&first)
 	w.say()
 	if !w.give(ctx, first) {
@@ -231,6 +228,20 @@ func (w *Watcher) takeDrained() (f found) {
 		w.tree.event(rel, &f)
 	}
 	return f
+}
+
+// partSize is how many files make a part of the first scan: enough that handing
+// them on costs nothing beside reading them, few enough that readers soon start.
+const partSize = 256
+
+// giveGrown gives what was found so far when that is enough for a part.
+func (w *Watcher) giveGrown(ctx context.Context, f *found) {
+	if len(f.paths) < partSize {
+		return
+	}
+	f.part = true
+	w.give(ctx, *f)
+	*f = found{}
 }
 
 func (w *Watcher) give(ctx context.Context, f found) bool {

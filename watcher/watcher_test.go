@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -40,6 +39,17 @@ func start(t *testing.T, root string, o Options) (running, Batch) {
 
 func startWith(t *testing.T, w *Watcher) (running, Batch) {
 	t.Helper()
+	r := run(t, w)
+	first := r.next()
+	if !first.First {
+		t.Fatalf("the first batch is %+v", first)
+	}
+	return r, first
+}
+
+// run runs a watcher until the end of the test.
+func run(t *testing.T, w *Watcher) running {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
@@ -51,12 +61,7 @@ func startWith(t *testing.T, w *Watcher) (running, Batch) {
 			t.Error(err)
 		}
 	})
-	r := running{w, t, w.root}
-	first := r.next()
-	if !first.First {
-		t.Fatalf("the first batch is %+v", first)
-	}
-	return r, first
+	return running{w, t, w.root}
 }
 
 func (r running) next() Batch {
@@ -411,14 +416,32 @@ func TestBusyReceiverOfManyFiles(t *testing.T) {
 	r.until(want...)
 }
 
-func TestProgress(t *testing.T) {
+// A large folder comes in parts, each file once; what changes between its part
+// and the end of the scan comes again.
+func TestFirstScanInParts(t *testing.T) {
 	root := t.TempDir()
-	for i := range 30 {
-		put(t, filepath.Join(root, fmt.Sprintf("d%d/a.md", i)), "x")
+	var want []string
+	for i := range 3 * partSize {
+		want = append(want, fmt.Sprintf("d%02d/f%03d.md", i/20, i))
+		put(t, filepath.Join(root, want[i]), "x")
 	}
-	var folders, files atomic.Int64
-	start(t, root, Options{Progress: func(d, f int) { folders.Store(int64(d)); files.Store(int64(f)) }})
-	if folders.Load() != 31 || files.Load() != 30 {
-		t.Errorf("%d folders, %d files", folders.Load(), files.Load())
+	w, err := New(root, Options{Debounce: time.Millisecond})
+	must(t, err)
+	r := run(t, w)
+	part := r.next()
+	if part.First || len(part.Paths) < partSize || len(part.Paths) >= len(want) {
+		t.Fatalf("the first part has %d paths, First: %t", len(part.Paths), part.First)
 	}
+	changed := part.Paths[0]
+	r.put(changed, "changed")
+	found := part.Paths
+	for !part.First {
+		part = r.next()
+		found = append(found, part.Paths...)
+	}
+	slices.Sort(found)
+	if !slices.Equal(found, want) {
+		t.Errorf("found %d paths, want each of %d once", len(found), len(want))
+	}
+	r.until(changed)
 }

@@ -76,6 +76,7 @@ type daemon struct {
 	// Seeing.
 	watch      *watcher.Watcher
 	config     bool                 // config.yaml is watched
+	scanned    int                  // notes that the first scan has read
 	again      map[string]time.Time // files that are looked at again, and when
 	looks      map[string]int       // how often one was being written when it was looked at
 	rereading  int                  // all notes are being looked at again: nothing is decided before

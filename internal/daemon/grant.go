@@ -101,7 +101,7 @@ func scanned(o Options, f *folder, state string) (*model, *store.Store, error) {
 	}
 	m.wiki = isDir(filepath.Join(f.dir, ".obsidian"))
 	m.outputs()
-	for _, file := range m.looker(s).all(paths, nil) {
+	for _, file := range m.looker(s).all(paths) {
 		m.take(file)
 	}
 	m.mem.Open = true

@@ -110,22 +110,19 @@ func below(rel string, dirs []string) bool {
 }
 
 // all looks at many files with as many workers as there are processors; the
-// result has the order of paths. progress is told now and then.
-func (l *looker) all(paths []string, progress func(done int)) []file {
+// result has the order of paths.
+func (l *looker) all(paths []string) []file {
 	out := make([]file, len(paths))
 	workers := min(runtime.GOMAXPROCS(0), len(paths))
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	next := 0
-	const step = 64
+	const step = 16
 	take := func() (int, int) {
 		mu.Lock()
 		defer mu.Unlock()
 		from := next
 		next = min(next+step, len(paths))
-		if progress != nil && next/step%32 == 0 {
-			progress(next)
-		}
 		return from, next
 	}
 	for range workers {
@@ -141,6 +138,17 @@ func (l *looker) all(paths []string, progress func(done int)) []file {
 	}
 	wg.Wait()
 	return out
+}
+
+// progress is how many notes are read before a person is told how far it is.
+const progress = 5000
+
+// scanning counts notes that the first scan has read.
+func (d *daemon) scanning(n int) {
+	before := d.scanned
+	if d.scanned += n; d.scanned/progress > before/progress {
+		d.say("reading: %d notes", d.scanned)
+	}
 }
 
 // take puts what was seen of a file into the model. It reports whether that

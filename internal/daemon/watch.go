@@ -43,11 +43,6 @@ func (m *model) skip() func(rel string, dir bool) bool {
 func (d *daemon) watchFolder() error {
 	w, err := watcher.New(d.f.dir, watcher.Options{
 		Skip: d.skip(), Debounce: debounce, Ceiling: ceiling, Poll: slowPoll,
-		Progress: func(folders, files int) {
-			if files > 0 && files%5000 == 0 {
-				d.say("looking: %d files in %d folders", files, folders)
-			}
-		},
 	})
 	if err != nil {
 		return err
@@ -82,17 +77,13 @@ type looked struct {
 // replace what a newer one saw.
 func (d *daemon) look(b watcher.Batch, then func()) {
 	l, step := d.looker(d.store), d.step
-	var progress func(int)
-	if b.First && len(b.Paths) > 5000 {
-		progress = func(done int) { d.say("reading: %d of %d notes", done, len(b.Paths)) }
-	}
-	d.queues.add("look", func() any { return l.batch(d.f.dir, b, progress) }, func(v any) {
+	d.queues.add("look", func() any { return l.batch(d.f.dir, b) }, func(v any) {
 		d.taken(b, v.(looked), step)
 		then()
 	})
 }
 
-func (l *looker) batch(dir string, b watcher.Batch, progress func(int)) looked {
+func (l *looker) batch(dir string, b watcher.Batch) looked {
 	var out looked
 	var paths []string
 	for _, p := range b.Paths {
@@ -103,7 +94,7 @@ func (l *looker) batch(dir string, b watcher.Batch, progress func(int)) looked {
 		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(p)))
 		out.others = append(out.others, file{path: p, gone: err != nil})
 	}
-	out.notes = l.all(paths, progress)
+	out.notes = l.all(paths)
 	out.outside = map[string]bool{}
 	for _, rel := range b.Links {
 		out.outside[rel] = leaves(dir, rel)
@@ -152,8 +143,11 @@ func (d *daemon) taken(b watcher.Batch, l looked, step int64) {
 	if b.Gone {
 		d.folderGone()
 	}
+	if !d.ready {
+		d.scanning(len(l.notes))
+	}
 	if b.First {
-		d.firstScan(len(l.notes))
+		d.firstScan(d.scanned)
 	}
 }
 
