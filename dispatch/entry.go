@@ -60,7 +60,7 @@ type Entry struct {
 	Life int       `json:"life,omitempty"`
 	Seq  int64     `json:"seq,omitempty"` // position in the life's capture it comes from
 
-	Card    *Card    `json:"card,omitempty"`    // claimed
+	Card    *Card    `json:"card,omitempty"`    // claimed; show: as it is meant to stand; shown: as it stands
 	Agent   string   `json:"agent,omitempty"`   // claimed
 	Project string   `json:"project,omitempty"` // claimed
 	Folder  string   `json:"folder,omitempty"`  // claimed: real path
@@ -91,7 +91,7 @@ type Earlier struct {
 	Wrote  []string `json:"wrote,omitempty"` // its lines that may stand on the card
 }
 
-// Card is what is known of a card at the moment of its claim.
+// Card is what is known of a card at the moment of an entry.
 type Card struct {
 	Board string   `json:"board"`
 	Lane  string   `json:"lane"`

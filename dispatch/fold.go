@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -101,11 +102,12 @@ func (r *Run) show(e Entry) {
 		r.Tries = 0
 	}
 	r.write(want.Lines)
-	r.Want, r.InSync = want, false
+	r.Want, r.InSync, r.Meant = want, false, e.Card
 }
 
-// shown says that the card shows it. What a person has added is counted from
-// the first time on: an old copy that is put right must not swallow it.
+// shown says that the card shows it. Where a person moved it to and what they
+// added is counted from the first announcement on: neither a save that fell into
+// the write nor an old copy that is put right must swallow it.
 func (r *Run) shown(e Entry) {
 	r.Tries++
 	r.InSync, r.Shown = true, e.Time
@@ -115,9 +117,11 @@ func (r *Run) shown(e Entry) {
 	if e.Card == nil {
 		return
 	}
-	r.Lane, r.Key = e.Card.Lane, e.Card.Key
+	r.Key = e.Card.Key
+	meant := cmp.Or(r.Meant, e.Card)
+	r.Lane, r.Meant = meant.Lane, nil
 	if r.Tries == 1 {
-		r.Lines = e.Card.Lines
+		r.Lines = meant.Lines
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -186,4 +187,24 @@ func splitLines(text string) []string {
 		}
 	}
 	return append(out, text[last:])
+}
+
+// What a person does while a card is being written is not what was shown: the
+// lane and the lines are those of the announcement, and of the first of them.
+func TestShownIsWhatWasMeant(t *testing.T) {
+	review := func(lane string, lines ...string) []Entry {
+		return []Entry{
+			{Kind: Show, Word: Review, To: "review", Card: &Card{Lane: "Review", Lines: []string{"note"}}},
+			{Kind: Shown, Card: &Card{Lane: lane, Key: "Card @pi", Lines: lines}},
+		}
+	}
+	log := append([]Entry{{Kind: Claimed}}, review("Plan", "note", "and the sandbox key")...)
+	again := append(log, Entry{Kind: Show, Word: Review, To: "review", Card: &Card{Lane: "Review", Lines: []string{"note", "and the sandbox key"}}},
+		Entry{Kind: Shown, Card: &Card{Lane: "Review", Key: "Card @pi"}})
+	for name, log := range map[string][]Entry{"once": log, "once more": again} {
+		r := Fold(log)
+		if r.Lane != "Review" || !slices.Equal(r.Lines, []string{"note"}) {
+			t.Errorf("%s: shown in %s with %q, want what was announced first", name, r.Lane, r.Lines)
+		}
+	}
 }

@@ -72,10 +72,11 @@ type Run struct {
 	Want   Shows     // what its card is to show, as last announced
 	Wrote  []string  // every line of ours that may stand on the card: an old copy can bring back any of them
 	Board  string    // where it was shown last
-	Lane   string    // and in which lane
+	Lane   string    // and the lane it was meant to stand in: one that a person moved it to meanwhile is another
 	Key    string    // and its first line then
 	Shown  time.Time // and when
-	Lines  []string  // the person's lines when the present transition was shown first: what is new since is theirs
+	Lines  []string  // the person's lines when the present transition was announced first: what is new since is theirs
+	Meant  *Card     // the card as that announcement meant it; nil: nothing is announced, or its log does not say
 	Tries  int       // how often the present transition was written
 	InSync bool      // the last announcement is done
 

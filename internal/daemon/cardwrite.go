@@ -42,6 +42,7 @@ func (d *daemon) writeBoard(path string, write update, do change, done func(erro
 				return nil, err
 			}
 			last = next
+			d.o.at("card made")
 			return next.Src, nil
 		})
 		d.o.at("card written")
@@ -87,11 +88,15 @@ func (d *daemon) wrote(path string, b *board.Board, step int64) {
 // show writes what a run's card shows.
 func (d *daemon) show(r *run, a dispatch.Action) bool {
 	announced := !r.InSync && r.Want.Word == a.Shows.Word && r.Want.To == a.Shows.To && slices.Equal(r.Want.Lines, a.Shows.Lines)
-	if !announced && !d.log(r, dispatch.Entry{Kind: dispatch.Show, Word: a.Shows.Word, To: a.Shows.To, Lines: a.Shows.Lines}) {
+	to, first, turn := roleOf(a.Shows.To), firstClaim(r), r.turns
+	up := board.Update{Run: a.Find, Key: a.Key, Put: a.Item}
+	if !announced && !d.log(r, dispatch.Entry{
+		Kind: dispatch.Show, Word: a.Shows.Word, To: a.Shows.To, Lines: a.Shows.Lines,
+		Card: d.meant(r, a.Board, up, to, a.From),
+	}) {
 		return false
 	}
-	up := board.Update{Run: a.Find, Key: a.Key, Put: a.Item, Wrote: r.Wrote}
-	to, first, turn := roleOf(a.Shows.To), firstClaim(r), r.turns
+	up.Wrote = r.Wrote
 	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) {
 		up, err := moving(b, up, to, a.From, first)
 		if err != nil {
@@ -248,14 +253,45 @@ func (d *daemon) addLanes(path string) bool {
 	return true
 }
 
-// cardNow is a run's card as it stands, with everything a person has written
-// below it: what comes later is what they added.
+// meant is a run's card as an update is about to leave it: in the lane it goes
+// to, with everything a person has written below it by now. What they do from
+// now on, be it in the middle of the write, they have done since.
+func (d *daemon) meant(r *run, path string, up board.Update, to board.Role, from string) *dispatch.Card {
+	b := d.boardAt(path)
+	if b == nil {
+		return nil
+	}
+	cards := b.ByRun(up.Run)
+	if len(cards) == 0 {
+		cards = b.ByKey(up.Key)
+	}
+	if len(cards) != 1 {
+		return nil
+	}
+	lane := b.LaneOf(cards[0])
+	if up, err := moving(b, up, to, from, false); err == nil && up.To != board.NoRole {
+		lane = b.Lane(up.To)
+	}
+	card := cardIn(path, lane, cards[0])
+	card.Lines = personLines(r, cards[0])
+	return card
+}
+
+// cardNow is a run's card as it stands.
 func (d *daemon) cardNow(r *run, path string) *dispatch.Card {
 	s, ok := d.find(r)
 	if !ok || s.path != path {
 		return nil
 	}
-	return &dispatch.Card{Board: path, Lane: s.lane.Title, Line: s.card.Line, Key: s.card.Key, Title: s.card.Title, Lines: personLines(r, s.card)}
+	return cardIn(path, s.lane, s.card)
+}
+
+func cardIn(path string, lane *board.Lane, c *board.Card) *dispatch.Card {
+	out := &dispatch.Card{Board: path, Line: c.Line, Key: c.Key, Title: c.Title}
+	if lane != nil {
+		out.Lane = lane.Title
+	}
+	return out
 }
 
 // personLines are the lines of a run's card that deckhand did not write: those

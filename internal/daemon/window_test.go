@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// A person sends a card back in the moments in which the end of its run is being
+// written: wherever in the write their save falls, it is taken for what it is.
+func TestSentBackWhileItsEndIsWritten(t *testing.T) {
+	for _, point := range []string{"logged show", "card made", "card written"} {
+		t.Run(point, func(t *testing.T) {
+			p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
+			var finished, saved atomic.Bool
+			p.o.Fault = func(at string) {
+				finished.CompareAndSwap(false, at == "logged finished")
+				if at == point && finished.Load() && saved.CompareAndSwap(false, true) {
+					if err := p.sendBack("Ship it @pi", "Use the sandbox key."); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			ctx := bounded(t)
+			d := p.watching(ctx)
+			p.shows(d, "Review", "Use the sandbox key.")
+			if n := p.lives(); n != 2 {
+				t.Errorf("%d lives, want a second one in the same run\n%s\n%s", n, p.read("Shop.md"), p.log)
+			}
+		})
+	}
+}
+
+// sendBack moves a card to Plan with a line below it, as an editor saves. Any
+// goroutine may call it.
+func (p *placeT) sendBack(first, add string) error {
+	text := p.text("Shop.md")
+	at := strings.Index(text, "- [ ] "+first)
+	if at < 0 {
+		return fmt.Errorf("no card %s:\n%s", first, text)
+	}
+	end := at + strings.IndexByte(text[at:], '\n') + 1
+	for end < len(text) && (text[end] == '\t' || text[end] == ' ') {
+		end += strings.IndexByte(text[end:], '\n') + 1
+	}
+	head, rest, _ := strings.Cut(text[at:end], "\n")
+	text = strings.Replace(text[:at]+text[end:], "## Plan\n", "## Plan\n\n"+head+"\n\t"+add+"\n"+rest, 1)
+	if err := os.WriteFile(p.at(".Shop.md.tmp"), []byte(text), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(p.at(".Shop.md.tmp"), p.at("Shop.md"))
+}
