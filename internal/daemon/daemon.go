@@ -43,8 +43,9 @@ type Options struct {
 	Log     io.Writer `json:"-"`
 	Version string
 	// Fault is called at named points of the life of a run ("log claimed",
-	// "logged claimed", "card written", …), by tests that end the process
-	// there. Nil in the program.
+	// "logged claimed", "card written", …) and before each file operation of
+	// the store ("store exchange", …), by tests that end the process there.
+	// Nil in the program.
 	Fault func(point string) `json:"-"`
 }
 
@@ -161,8 +162,12 @@ func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 	if o.Once {
 		settle = 0
 	}
+	disk := store.Options{State: f.path(), Settle: settle, Late: d.late}
+	if o.Fault != nil {
+		disk.Fault = func(point string) { o.at("store " + point) }
+	}
 	var err error
-	if d.store, err = store.Open(f.dir, store.Options{State: f.path(), Settle: settle, Late: d.late}); err != nil {
+	if d.store, err = store.Open(f.dir, disk); err != nil {
 		return nil, err
 	}
 	if err := d.load(); err != nil {

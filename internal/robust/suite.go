@@ -76,6 +76,9 @@ func child(args []string) int {
 // least one.
 func (s *Suite) Rounds(n int) int { return max(1, n*s.rounds/full) }
 
+// Full reports whether this run is the full form.
+func (s *Suite) Full() bool { return s.rounds >= full }
+
 // Figure keeps a line for the page. The same what again replaces it.
 func (s *Suite) Figure(t testing.TB, what, format string, args ...any) {
 	t.Helper()

@@ -56,6 +56,7 @@ type Options struct {
 
 	Grace time.Duration   // how long a displaced copy is kept (2 s)
 	Late  func(Recovered) // told of what a late look at a displaced copy found; may be nil
+	Fault func(string)    // called before each file operation with its name ("exchange", "compare", …), by tests that end the process there; nil in the program
 }
 
 // Result of an Update.
@@ -123,6 +124,9 @@ func Open(root string, o Options) (*Store, error) {
 		return nil, err
 	}
 	d := &disk{}
+	if o.Fault != nil {
+		d.fault = func(point string) error { o.Fault(point); return nil }
+	}
 	log, err := openSwapLog(d, o.State)
 	if err != nil {
 		r.Close()
