@@ -40,8 +40,11 @@ func mayNameLane(body []byte, names laneNames) bool {
 		if !ok {
 			return false
 		}
-		line, _, _ := bytes.Cut(rest, []byte("\n"))
-		if bytes.ContainsAny(line, "%<") || quickRole(line, names) != NoRole {
+		line := rest
+		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+			line = rest[:end]
+		}
+		if bytes.IndexByte(line, '%') >= 0 || bytes.IndexByte(line, '<') >= 0 || quickRole(line, names) != NoRole {
 			return true
 		}
 		body = rest
@@ -50,35 +53,42 @@ func mayNameLane(body []byte, names laneNames) bool {
 
 // underlined looks for a line of hyphens.
 func underlined(body []byte) bool {
-	for more := true; more; {
-		var line []byte
-		line, body, more = bytes.Cut(body, []byte("\n"))
-		line = bytes.TrimLeft(line, " ")
-		if len(line) > 0 && line[0] == '-' && len(bytes.TrimRight(line, "- \t\r")) == 0 {
+	for at := 0; at < len(body); at++ {
+		for at < len(body) && body[at] == ' ' {
+			at++
+		}
+		end := bytes.IndexByte(body[at:], '\n')
+		if end < 0 {
+			end = len(body) - at
+		}
+		if end > 0 && body[at] == '-' && len(bytes.TrimRight(body[at:at+end], "- \t\r")) == 0 {
 			return true
 		}
+		at += end
 	}
 	return false
 }
 
 // quickRole is the role of a heading's text without comments. Ten thousand notes
-// have a hundred thousand headings, nearly all of them short and in ASCII.
+// have a hundred thousand headings, nearly all of them in ASCII and without limit.
 func quickRole(text []byte, names laneNames) Role {
-	title, _ := cutLimit(strings.TrimRight(string(text), "# \t\r"))
-	var buf [64]byte
-	if name, ok := plainASCII(buf[:0], title); ok {
-		return names[string(name)]
+	var buf [128]byte
+	if bytes.IndexByte(text, '(') < 0 {
+		if name, ok := plainASCII(buf[:0], text); ok {
+			return names[string(name)]
+		}
 	}
+	title, _ := cutLimit(strings.TrimRight(string(text), "# \t\r"))
 	return names.role(title)
 }
 
-// plainASCII is plainName for a short name in ASCII.
-func plainASCII(out []byte, name string) ([]byte, bool) {
-	if len(name) > cap(out)/2 {
+// plainASCII is plainName for a name in ASCII that is no longer than out has room.
+func plainASCII(out, name []byte) ([]byte, bool) {
+	if len(name) > cap(out) {
 		return nil, false
 	}
 	gap := false
-	for _, c := range []byte(name) {
+	for _, c := range name {
 		switch {
 		case c >= utf8.RuneSelf:
 			return nil, false

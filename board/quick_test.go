@@ -17,7 +17,7 @@ func FuzzRecogniser(f *testing.F) {
 			t.Fatalf("recognised %t, by every line %t", got, want)
 		}
 		for line := range strings.Lines(string(src)) {
-			if name, ok := plainASCII(make([]byte, 0, 64), line); ok && string(name) != plainName(line) {
+			if name, ok := plainASCII(make([]byte, 0, 128), []byte(line)); ok && string(name) != plainName(line) {
 				t.Fatalf("%q is %q, not %q", line, name, plainName(line))
 			}
 		}

@@ -15,13 +15,24 @@ type Glancer struct {
 	buf   []byte
 }
 
-// Glancer makes one; the caller closes it.
-func (s *Store) Glancer() *Glancer { return &Glancer{store: s, buf: make([]byte, 64<<10)} }
+// glance is how much a glancer has room for at first: nearly every note.
+const glance = 64 << 10
 
-// Close lets go of the work folder.
+// Glancer makes one; the caller closes it.
+func (s *Store) Glancer() *Glancer {
+	if buf, ok := s.glances.Get().(*[glance]byte); ok {
+		return &Glancer{store: s, buf: buf[:]}
+	}
+	return &Glancer{store: s, buf: make([]byte, glance)}
+}
+
+// Close lets go of the work folder, and leaves the room to the next one.
 func (g *Glancer) Close() {
 	if g.dir != nil {
 		g.dir.Close()
+	}
+	if len(g.buf) == glance {
+		g.store.glances.Put((*[glance]byte)(g.buf))
 	}
 }
 

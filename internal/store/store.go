@@ -102,6 +102,8 @@ type Store struct {
 	own  *register
 	keys *locks
 
+	glances sync.Pool // room for glancers: *[glance]byte
+
 	mu    sync.Mutex
 	aside []*displaced   // guarded by mu: displaced copies in their grace time
 	timer *time.Timer    // guarded by mu: set while aside is not empty
