@@ -6,12 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"deckhand/internal/daemon"
 )
@@ -178,48 +174,25 @@ func (p *Place) Record(project string) []string {
 	return strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 }
 
-// Processes are the pids of the keepers, agents and tools of this place, by the
-// paths in their arguments and by the run token in their environment.
-func (p *Place) Processes() []int {
+// Move takes the card that begins with a text to another lane of a board, as a
+// person does, with what stands below it and a line added; not twice.
+func (p *Place) Move(rel, card, lane, add string) {
 	p.t.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
-	must(p.t, err)
-	var pids []int
-	for _, dir := range dirs {
-		pid, _ := strconv.Atoi(filepath.Base(dir))
-		if pid != os.Getpid() && p.ours(dir) {
-			pids = append(pids, pid)
-		}
+	board := p.Read(rel)
+	at := strings.Index(board, "- [ ] "+card)
+	if at < 0 {
+		p.t.Fatalf("%s has no card %s:\n%s", rel, card, board)
 	}
-	return pids
-}
-
-func (p *Place) ours(proc string) bool {
-	args, _ := os.ReadFile(proc + "/cmdline") // gone meanwhile: not ours
-	if strings.Contains(string(args), "\x00daemon\x00") {
-		return false
+	end := at + strings.IndexByte(board[at:], '\n') + 1
+	for end < len(board) && (board[end] == '\t' || board[end] == ' ') {
+		end += strings.IndexByte(board[end:], '\n') + 1
 	}
-	env, _ := os.ReadFile(proc + "/environ")
-	return strings.Contains(string(args), p.Root) ||
-		strings.Contains(string(env), "DECKHAND_RUN=") && strings.Contains(string(env), p.Root)
-}
-
-// Clear ends what was left, and waits until it has ended.
-func (p *Place) Clear() {
-	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
-		left := p.Processes()
-		if len(left) == 0 {
-			return
-		}
-		if time.Now().After(end) {
-			p.t.Errorf("still there: %v", left)
-			return
-		}
-		for _, pid := range left {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // gone meanwhile: fine
-		}
+	first, rest, _ := strings.Cut(board[at:end], "\n")
+	if add != "" {
+		rest = "\t" + add + "\n" + rest
 	}
+	head := "## " + lane + "\n"
+	p.Save(rel, strings.Replace(board[:at]+board[end:], head, head+"\n"+first+"\n"+rest, 1))
 }
 
 func must(t testing.TB, err error) {

@@ -35,10 +35,12 @@ func daemonMain(options string, log io.Writer) int {
 }
 
 // FaultEnv names the point at which a daemon ends itself with SIGKILL: "3 card
-// written" is the third time it comes by there. ListPoints only lists them.
+// written" is the third time it comes by there, "70 any" the seventieth point of
+// all. ListPoints only lists them.
 const (
 	FaultEnv   = "ROBUST_FAULT"
 	ListPoints = "list"
+	AnyPoint   = "any"
 )
 
 func fault(want string, log io.Writer) func(string) {
@@ -48,10 +50,11 @@ func fault(want string, log io.Writer) func(string) {
 		mu.Lock()
 		defer mu.Unlock()
 		seen[point]++
+		seen[AnyPoint]++
 		switch at := fmt.Sprintf("%d %s", seen[point], point); want {
 		case ListPoints:
 			fmt.Fprintln(log, "point:", at)
-		case at:
+		case at, fmt.Sprintf("%d %s", seen[AnyPoint], AnyPoint):
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // until the signal is delivered
 		}
@@ -76,7 +79,8 @@ type Process struct {
 
 	t    testing.TB
 	ctx  context.Context
-	done chan error
+	gone chan struct{} // closed when it has ended
+	err  error         // how; read after gone
 	n    int
 }
 
@@ -103,11 +107,14 @@ func (p *Place) Spawn(ctx context.Context, env ...string) *Process {
 	p.t.Helper()
 	options, err := json.Marshal(p.Options)
 	must(p.t, err)
-	d := &Process{t: p.t, ctx: ctx, done: make(chan error, 1)}
+	d := &Process{t: p.t, ctx: ctx, gone: make(chan struct{})}
 	d.Cmd = exec.Command(p.Exe, "daemon", string(options))
 	d.Cmd.Env, d.Cmd.Stderr = append(p.Env(), env...), p.Log
 	must(p.t, d.Cmd.Start())
-	go func() { d.done <- d.Cmd.Wait() }()
+	go func() {
+		d.err = d.Cmd.Wait()
+		close(d.gone)
+	}()
 	p.t.Cleanup(d.Kill)
 	return d
 }
@@ -127,21 +134,15 @@ func (p *Place) Start(ctx context.Context, env ...string) *Process {
 func (d *Process) Connect(p *Place) bool {
 	d.t.Helper()
 	socket := control.SocketPath(p.Options.Runtime, daemon.Key(p.Work))
-	for {
-		select {
-		case err := <-d.done:
-			d.done <- err
-			return false
-		case <-d.ctx.Done():
-			d.t.Fatalf("%v\n%s", d.ctx.Err(), p.Log)
-		default:
-		}
-		if c, err := control.Connect(d.ctx, socket); err == nil {
-			d.Client = c
-			return true
-		}
-	}
+	return p.await(d.ctx, p.Options.Runtime, d.gone, func() bool {
+		c, err := control.Connect(d.ctx, socket)
+		d.Client = c
+		return err == nil
+	})
 }
+
+// Gone is closed when it has ended.
+func (d *Process) Gone() <-chan struct{} { return d.gone }
 
 // Until waits for a status.
 func (d *Process) Until(ok func(control.Status) bool) control.Status {
@@ -180,9 +181,8 @@ func (d *Process) Interrupt() error { return d.end(syscall.SIGINT) }
 // Wait waits until it has ended by itself, and says how.
 func (d *Process) Wait() error {
 	select {
-	case err := <-d.done:
-		d.done <- err
-		return err
+	case <-d.gone:
+		return d.err
 	case <-d.ctx.Done():
 		return d.ctx.Err()
 	}
@@ -193,9 +193,8 @@ func (d *Process) end(sig syscall.Signal) error {
 		d.Client.Close()
 	}
 	_ = d.Cmd.Process.Signal(sig) // gone already: fine
-	err := <-d.done
-	d.done <- err
-	return err
+	<-d.gone
+	return d.err
 }
 
 // Killed reports whether a process ended by SIGKILL.
