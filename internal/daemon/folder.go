@@ -17,6 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"deckhand/dispatch"
+	"deckhand/internal/control"
+	"deckhand/internal/shell"
 )
 
 // ErrRunning is wrapped when another daemon runs on the folder.
@@ -34,6 +36,7 @@ type folder struct {
 	state string // <state>/<key>
 	file  folderFile
 	moved string   // where the folder was before, when its state is still there and it has none here
+	twin  string   // the name the same folder has its state by: this one is a bind mount, or written in other letters
 	lock  *os.File // flock on the work folder itself, while a daemon runs
 
 	receipts receipts // of a daemon
@@ -102,24 +105,43 @@ func openFolder(dir, state string) (*folder, error) {
 	f.file, err = readFolderFile(f.path("folder.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		f.file, err = folderFile{Format: 1, Path: real, Inode: inode(info)}, nil
-		f.moved = movedFrom(state, inode(info))
+		f.known(state, info)
 	}
 	return f, err
 }
 
-// movedFrom is where this folder was before, when there is a state of it that
-// lost its folder; empty when it is not known.
-func movedFrom(state string, inode uint64) string {
-	lost, err := lostStates(state)
+// known looks whether this folder has its state by another name: where it was
+// before, or where it also is.
+func (f *folder) known(state string, info fs.FileInfo) {
+	files, err := states(state)
 	if err != nil {
-		return "" // then there is no hint
+		return // then there is no hint
 	}
-	for _, file := range lost {
-		if file.Inode == inode {
-			return file.Path
+	for _, file := range files {
+		there, err := os.Stat(file.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && file.Inode == inode(info):
+			f.moved = file.Path
+		case err == nil && os.SameFile(there, info):
+			f.twin = file.Path
 		}
 	}
-	return ""
+}
+
+// states are the folders that have a state, by where that is.
+func states(state string) (map[string]folderFile, error) {
+	entries, err := os.ReadDir(state)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	out := map[string]folderFile{}
+	for _, e := range entries {
+		at := filepath.Join(state, e.Name())
+		if file, err := readFolderFile(filepath.Join(at, "folder.json")); err == nil { // else not the state of a folder
+			out[at] = file
+		}
+	}
+	return out, nil
 }
 
 func readFolderFile(path string) (folderFile, error) {
@@ -165,6 +187,10 @@ func (f *folder) take() error {
 		}
 		return fmt.Errorf("%s: lock: %w", f.dir, err)
 	}
+	if f.twin != "" {
+		lock.Close()
+		return f.otherName()
+	}
 	f.lock, f.moved = lock, "" // whoever takes a folder anew has said so
 	if f.file.Secret == "" {
 		var secret [16]byte
@@ -206,16 +232,31 @@ type running struct {
 	Watch   string `json:"watch"`
 }
 
+// otherName says that a folder has its state by another name. Two states would
+// be two memories of what ran.
+func (f *folder) otherName() error {
+	return &control.Error{
+		Text: tilde(f.dir) + " is the folder " + tilde(f.twin) + " by another name, and its runs are known by that one",
+		Hint: "deckhand watch " + shell.Path(tilde(f.twin)), Code: control.CodeConflict,
+	}
+}
+
 func (f *folder) who() string {
-	if r, err := f.daemon(); err == nil {
+	at := f.state
+	if f.twin != "" {
+		at = filepath.Join(filepath.Dir(at), Key(f.twin))
+	}
+	if r, err := readRunning(at); err == nil {
 		return fmt.Sprintf(" (process %d)", r.PID)
 	}
 	return ""
 }
 
-func (f *folder) daemon() (running, error) {
+func (f *folder) daemon() (running, error) { return readRunning(f.state) }
+
+func readRunning(state string) (running, error) {
 	var r running
-	data, err := os.ReadFile(f.path("daemon.json"))
+	data, err := os.ReadFile(filepath.Join(state, "daemon.json"))
 	if err == nil {
 		err = json.Unmarshal(data, &r)
 	}

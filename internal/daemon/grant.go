@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,19 +177,10 @@ func Adopt(o Options) (from string, err error) {
 
 // lostStates are the states whose folder is not there any more.
 func lostStates(state string) (map[string]folderFile, error) {
-	out := map[string]folderFile{}
-	entries, err := os.ReadDir(state)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		file, err := readFolderFile(filepath.Join(state, e.Name(), "folder.json"))
-		if err != nil {
-			continue // not the state of a folder
-		}
-		if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
-			out[filepath.Join(state, e.Name())] = file
-		}
-	}
-	return out, nil
+	out, err := states(state)
+	maps.DeleteFunc(out, func(_ string, file folderFile) bool {
+		_, err := os.Stat(file.Path)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+	return out, err
 }

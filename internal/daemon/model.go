@@ -106,6 +106,8 @@ func (m *model) held() dispatch.Reason {
 		return dispatch.Reason{Text: m.badOutput, Hint: "output: in deckhand.yaml names it"}
 	case m.f.moved != "":
 		return dispatch.Reason{Text: "the work folder was at " + tilde(m.f.moved) + " before", Hint: "deckhand adopt"}
+	case m.f.twin != "":
+		return dispatch.Reason{Text: "the work folder is known as " + tilde(m.f.twin), Hint: "deckhand status --dir " + shell.Path(tilde(m.f.twin))}
 	case m.trusted():
 		return m.mine.held()
 	case m.badMachine:

@@ -83,15 +83,6 @@ func TestQueueInBoardOrder(t *testing.T) {
 	}
 }
 
-func TestSecondDaemonIsRefused(t *testing.T) {
-	ctx := bounded(t)
-	p := newPlace(t, fast, shopBoard)
-	p.watching(ctx)
-	_, err := Run(ctx, p.o)
-	if !errors.Is(err, ErrRunning) || !strings.Contains(err.Error(), "process ") {
-		t.Errorf("%v, want that another runs, and which", err)
-	}
-}
 
 // Case 17: an editor saves the copy it loaded before our move. The card goes
 // back where it was, what the person added stays, and no second agent starts.
