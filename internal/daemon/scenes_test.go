@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,7 +81,6 @@ func TestQueueInBoardOrder(t *testing.T) {
 		t.Errorf("%s, want %s\n%s", got, want, data)
 	}
 }
-
 
 // Case 17: an editor saves the copy it loaded before our move. The card goes
 // back where it was, what the person added stays, and no second agent starts.
