@@ -66,6 +66,8 @@ func Mend(s *Seen) string {
 		return "resolve the conflict in the file and save"
 	case strings.HasPrefix(why, "NUL bytes"):
 		return "delete the NUL bytes, or bring an older copy of the file back"
+	case strings.Contains(why, "read-only") && strings.Contains(why, "folder"):
+		return "make the folder writable: a new file is written beside the old one and swapped with it"
 	case strings.Contains(why, "read-only"):
 		return "make the file writable"
 	case strings.Contains(why, "hard links"):

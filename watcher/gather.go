@@ -8,13 +8,13 @@ import (
 
 // found is what one look found.
 type found struct {
-	paths, links              []string
-	part                      bool // of the first scan, of which more comes
-	rescan, first, gone, back bool
+	paths, links                     []string
+	part                             bool // of the first scan, of which more comes
+	rescan, first, gone, back, other bool
 }
 
 func (f *found) empty() bool {
-	return len(f.paths)+len(f.links) == 0 && !f.rescan && !f.first && !f.gone && !f.back
+	return len(f.paths)+len(f.links) == 0 && !f.rescan && !f.first && !f.gone && !f.back && !f.other
 }
 
 // gather makes batches. A batch is handed out when nothing came for debounce,
@@ -71,15 +71,16 @@ func (p *pile) put(f found) {
 	p.paths, p.links = append(p.paths, f.paths...), append(p.links, f.links...)
 	p.part, p.rescan, p.first = p.part || f.part, p.rescan || f.rescan, p.first || f.first
 	if f.gone || f.back { // whichever came last
-		p.gone, p.back = f.gone, f.back
+		p.gone, p.back, p.other = f.gone, f.back, false
 	}
+	p.other = p.other || f.other
 	p.done = nil
 }
 
 func (p *pile) batch() Batch {
 	if p.done == nil {
 		p.paths, p.links = sorted(p.paths), sorted(p.links)
-		p.done = &Batch{Paths: p.paths, Links: p.links, Rescan: p.rescan, First: p.first, Gone: p.gone, Back: p.back}
+		p.done = &Batch{Paths: p.paths, Links: p.links, Rescan: p.rescan, First: p.first, Gone: p.gone, Back: p.back, Other: p.other}
 	}
 	return *p.done
 }

@@ -101,15 +101,18 @@ func TestGoneAndBack(t *testing.T) {
 	for _, c := range []struct {
 		first, second found
 		gone, back    bool
+		other         bool
 	}{
-		{found{gone: true}, found{back: true}, false, true},
-		{found{back: true}, found{gone: true}, true, false},
-		{found{gone: true}, paths("a.md"), true, false},
+		{found{gone: true}, found{back: true}, false, true, false},
+		{found{back: true}, found{gone: true}, true, false, false},
+		{found{gone: true}, paths("a.md"), true, false, false},
+		{found{gone: true}, found{other: true}, true, false, true},
+		{found{other: true}, found{back: true}, false, true, false},
 	} {
 		inBubble(t, func(t *testing.T, in chan<- found, out <-chan Batch) {
 			in <- c.first
 			in <- c.second
-			if b := <-out; b.Gone != c.gone || b.Back != c.back {
+			if b := <-out; b.Gone != c.gone || b.Back != c.back || b.Other != c.other {
 				t.Errorf("%+v then %+v: %+v", c.first, c.second, b)
 			}
 		})

@@ -84,6 +84,12 @@ func (t *tree) lost() bool {
 	return isGone(err) || err == nil && st.Ino != t.inode
 }
 
+// replaced reports that another folder is where the root was.
+func (t *tree) replaced() bool {
+	st, err := lstat(t.root)
+	return err == nil && st.Ino != t.inode && st.Mode&unix.S_IFMT == unix.S_IFDIR
+}
+
 // event looks at a path that an event named.
 func (t *tree) event(rel string, out *found) {
 	if rel == "." {

@@ -80,6 +80,7 @@ type Batch struct {
 	First  bool     // the first scan is over: this one and those before it hold every file
 	Gone   bool     // the watched folder itself is gone: Paths holds every file that was there
 	Back   bool     // it was gone and is back: Paths holds every file, as in the first scan, and those that went
+	Other  bool     // while it is gone, another folder is in its place; said once
 }
 
 // Watcher watches one folder.
@@ -92,6 +93,7 @@ type Watcher struct {
 	batches chan Batch
 	tree    *tree // touched by the look goroutine only
 	gone    bool  // as tree: the root is not there
+	other   bool  // as tree: and another folder is, which was said
 
 	mu   sync.Mutex
 	mode string // guarded by mu
@@ -209,12 +211,15 @@ func (w *Watcher) look(ctx context.Context) {
 // forgotten in between, so that it is watched and named anew.
 func (w *Watcher) lookForRoot(f *found) {
 	if w.gone && !w.tree.lost() {
-		w.gone, f.back = false, true
+		w.gone, w.other, f.back = false, false, true
 		w.tree.visit(".", true, f)
 	}
 	if !w.gone && w.tree.lost() { // perhaps again
 		w.gone, f.gone, f.back = true, true, false
 		w.tree.forget(".", f)
+	}
+	if w.gone && !w.other && w.tree.replaced() {
+		w.other, f.other = true, true
 	}
 }
 

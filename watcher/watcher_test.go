@@ -364,10 +364,13 @@ func TestLooksForTheFolder(t *testing.T) {
 		}
 		put(t, filepath.Join(root, "other.md"), "x")
 		gone := time.Now()
+		if b := r.next(); !b.Other || b.Back || len(b.Paths) > 0 {
+			t.Fatalf("another folder: %+v", b)
+		}
 		select {
 		case b := <-r.Batches():
 			t.Fatalf("another folder: %+v", b)
-		case <-time.After(10 * time.Second):
+		case <-time.After(10*time.Second - time.Since(gone)):
 		}
 		must(t, os.RemoveAll(root))
 		must(t, os.Rename(root+".away", root))

@@ -16,7 +16,7 @@ type seen struct {
 	ctime time.Time
 	read  int64 // when it came into the model, in steps of model.step
 
-	refused string  // a first claim could not be written on it: nothing starts on it while its ctime stays
+	refused trouble // why a first claim could not be written on it: nothing starts on it before it changes or can be written
 	lanes   trouble // why lanes could not be added
 }
 

@@ -190,11 +190,38 @@ func (d *daemon) release(r *run, path string, err error) bool {
 	}
 	delete(d.busy, r.ID)
 	d.lookSoon(path, 0)
-	if s := d.boards[path]; s != nil && file {
-		s.refused = strings.TrimPrefix(err.Error(), path+": ")
-		s.gone = s.refused
+	if file {
+		d.refuse(path, err)
 	}
 	return true
+}
+
+// refuse lets nothing start on a board that cannot be written.
+func (d *daemon) refuse(path string, err error) {
+	s := d.boards[path]
+	if s == nil {
+		return
+	}
+	s.refused.failed(time.Now(), errors.New(strings.TrimPrefix(err.Error(), path+": ")))
+	s.gone, d.dirty = s.refused.String(), true
+}
+
+// askBoard asks whether a board that refused a claim can be written by now. A
+// folder or a disk that can be written again is no change of the file. It is
+// only asked: a claim in vain would leave a run behind each time.
+func (d *daemon) askBoard(path string) {
+	d.queues.add("board:"+path, func() any { return d.store.Writable(d.ctx, path) }, func(v any) {
+		s := d.boards[path]
+		if s == nil || s.refused.text == "" {
+			return // it has changed meanwhile
+		}
+		if err, _ := v.(error); err != nil {
+			d.refuse(path, err)
+			return
+		}
+		s.refused.text, s.gone, d.dirty = "", "", true // how often it failed stays, should a claim fail again
+		d.say("%s can be written again", path)
+	})
 }
 
 func is(err error, any ...error) bool {

@@ -82,7 +82,6 @@ type daemon struct {
 	looks      map[string]int       // how often one was being written when it was looked at
 	rereading  int                  // all notes are being looked at again: nothing is decided before
 	afterwards []func()             // what is to be done when they are
-	away       time.Time            // the work folder is gone; looked for again then
 	surveyed   time.Time            // when projects were looked at last
 	surveying  bool
 

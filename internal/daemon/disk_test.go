@@ -172,6 +172,28 @@ func TestBoardThatMayNotBeWritten(t *testing.T) {
 	d.until(func(s control.Status) bool { return len(s.Runs) == 2 && s.Runs[1].Status == "done" && len(s.Held) == 0 })
 }
 
+// What keeps a board from being written goes away without any change of the
+// board that is told of: it is found by asking now and then, without claims in
+// vain. (A second name elsewhere stands for a folder that is read-only, which it
+// is for nobody who may write everything.)
+func TestBoardThatCanBeWrittenAgain(t *testing.T) {
+	ctx := bounded(t)
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n\t[record]\n"))
+	other := p.at("../Shop.md")
+	if err := os.Link(p.at("Shop.md"), other); err != nil {
+		t.Fatal(err)
+	}
+	d := p.watching(ctx)
+	d.until(heldBy("several names (hard links); it is tried again by itself"))
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	p.shows(d, "Review", "🟢 pi: review")
+	if runs, err := filepath.Glob(filepath.Join(p.o.State, "*/runs/*")); err != nil || len(runs) != 2 || p.starts() != 1 {
+		t.Errorf("runs %v %v, %d starts, want one claim in vain", runs, err, p.starts())
+	}
+}
+
 // A run folder that cannot be read is named and left alone.
 func TestRunFolderThatCannotBeRead(t *testing.T) {
 	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))

@@ -114,7 +114,6 @@ func (d *daemon) nextWake() time.Time {
 		}
 	}
 	earlier(d.stalled.again)
-	earlier(d.away)
 	for _, t := range d.again {
 		earlier(t)
 	}
@@ -129,6 +128,7 @@ func (d *daemon) nextWake() time.Time {
 	earlier(d.surveyAgain)
 	for _, s := range d.boards {
 		earlier(s.lanes.again)
+		earlier(s.refused.again)
 	}
 	for _, r := range d.runs {
 		earlier(r.fault.again)
@@ -142,7 +142,6 @@ func (d *daemon) nextWake() time.Time {
 func (d *daemon) due(now time.Time) {
 	d.stalled.due(now)
 	d.lookDue(now)
-	d.comeBack(now)
 	if !d.decides() {
 		return
 	}
@@ -157,8 +156,11 @@ func (d *daemon) due(now time.Time) {
 	}
 	d.record.trouble.due(now)
 	d.page.trouble.due(now)
-	for _, s := range d.boards {
+	for path, s := range d.boards {
 		s.lanes.due(now)
+		if s.refused.due(now) {
+			d.askBoard(path)
+		}
 	}
 	d.record.flush(d, now)
 	d.tidy(now)

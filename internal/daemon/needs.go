@@ -101,7 +101,7 @@ func (m *model) needOf(r *run) (inbox.Need, bool) {
 }
 
 func faultNeed(r *run, n *inbox.Need) bool {
-	n.Kind, n.Since, n.Text = "held", r.Turn, r.fault.text
+	n.Kind, n.Since, n.Text = "held", r.Turn, r.fault.String()
 	return true
 }
 

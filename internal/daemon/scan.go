@@ -194,8 +194,8 @@ func (m *model) takeGone(f file, old *seen) bool {
 func (m *model) takeBoard(f file, old *seen) bool {
 	next := &seen{board: f.board, ctime: f.ctime}
 	if old != nil {
-		if old.refused != "" && old.ctime.Equal(f.ctime) {
-			next.refused, next.gone = old.refused, old.refused
+		if old.ctime.Equal(f.ctime) {
+			next.refused, next.gone = old.refused, old.refused.String()
 		}
 		if old.board == f.board && old.gone == next.gone {
 			m.step++

@@ -32,6 +32,15 @@ func (t *trouble) failed(now time.Time, err error) (news bool) {
 	return news
 }
 
+// String is what a person reads: the reason, and that nobody has to do more than
+// see to it.
+func (t *trouble) String() string {
+	if t.text == "" {
+		return ""
+	}
+	return t.text + "; it is tried again by itself"
+}
+
 // due reports whether it is time to try again, and if so takes the time away.
 func (t *trouble) due(now time.Time) bool {
 	if t.again.IsZero() || now.Before(t.again) {

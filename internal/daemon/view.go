@@ -119,7 +119,7 @@ func (m *model) reason(r *run) string {
 	}
 	switch {
 	case r.fault.text != "":
-		return r.fault.text
+		return r.fault.String()
 	case len(r.Asks) > 0:
 		return strings.TrimSpace(r.Asks[0].Title + " " + r.Asks[0].Message)
 	}
@@ -153,7 +153,7 @@ func (m *model) faults() []control.Problem {
 	}
 	for _, path := range m.paths() {
 		s := m.boards[path]
-		for _, why := range []string{s.gone, s.lanes.text, s.board.Inactive, s.board.Problem} {
+		for _, why := range []string{s.gone, s.lanes.String(), s.board.Inactive, s.board.Problem} {
 			if why != "" {
 				out = append(out, control.Problem{Where: path, Text: why, Hint: dispatch.Mend(&dispatch.Seen{Board: s.board, Gone: s.gone})})
 			}

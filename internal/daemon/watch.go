@@ -140,9 +140,7 @@ func (d *daemon) taken(b watcher.Batch, l looked, step int64) {
 			delete(d.links, rel)
 		}
 	}
-	if b.Gone {
-		d.folderGone()
-	}
+	d.folder(b)
 	if !d.ready {
 		d.scanning(len(l.notes))
 	}
@@ -213,53 +211,25 @@ func (d *daemon) lookDue(now time.Time) {
 	}
 }
 
-// awayLook is how often the work folder is looked for while it is gone.
-const awayLook = 2 * time.Second
-
-// folderGone leaves everything alone until the folder is back.
-func (d *daemon) folderGone() {
-	d.say("%s is gone: nothing starts before it is back", d.f.dir)
-	for _, s := range d.boards {
-		s.gone = "the work folder is gone"
-	}
-	d.away, d.dirty = time.Now().Add(awayLook), true
-}
-
-// comeBack looks whether the folder is back. Another folder in its place is
-// not this one: what was decided for this one does not go there.
-func (d *daemon) comeBack(now time.Time) {
-	if d.away.IsZero() || now.Before(d.away) {
-		return
-	}
-	d.away = time.Time{}
-	dir, lock := d.f.dir, d.f.lock
-	d.queues.add("away", func() any { return sameFolder(dir, lock) }, func(v any) {
-		switch err, _ := v.(error); {
-		case errors.Is(err, errReplaced):
-			d.fail(fmt.Errorf("%s: %w", dir, err))
-		case err == nil:
-			d.say("%s is back", dir)
-			d.watch.Rescan()
-			d.rereadAll(nil)
-		default:
-			d.away = time.Now().Add(awayLook)
-		}
-	})
-}
-
+// errReplaced: what was decided for the work folder does not go to another one.
 var errReplaced = errors.New("another folder is in the place of the work folder")
 
-// sameFolder reports whether a path leads to an open folder.
-func sameFolder(path string, open *os.File) error {
-	there, err := os.Stat(path)
-	if err != nil {
-		return err
+// folder takes note of what became of the work folder itself. While it is gone
+// everything is left alone; the watcher looks for it.
+func (d *daemon) folder(b watcher.Batch) {
+	switch {
+	case b.Other:
+		d.fail(fmt.Errorf("%s: %w", d.f.dir, errReplaced))
+	case b.Gone:
+		d.say("%s is gone: nothing starts before it is back", d.f.dir)
+		for _, s := range d.boards {
+			s.gone = "the work folder is gone"
+		}
+		d.dirty = true
+	case b.Back:
+		d.say("%s is back", d.f.dir)
+		d.dirty = true
 	}
-	ours, err := open.Stat()
-	if err == nil && !os.SameFile(there, ours) {
-		return errReplaced
-	}
-	return err
 }
 
 func (d *daemon) firstScan(n int) {

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -58,6 +60,8 @@ func TestFolderThatMayNotBeWritten(t *testing.T) {
 		"ro/new.md: temp file: read-only: permission denied for the folder ro",
 		"ro/sub/new.md: folder ro/sub: read-only: permission denied for the folder ro",
 		"ro.md: read-only: permission denied",
+		"ro/a.md: read-only: permission denied for the folder ro",
+		"ro.md: read-only",
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%+v", got)
@@ -68,6 +72,27 @@ func TestFolderThatMayNotBeWritten(t *testing.T) {
 		}
 	}
 	noTemp(t, root)
+}
+
+// Asking writes nothing, and says what writing would.
+func TestWritable(t *testing.T) {
+	s, root := open(t, "a.md", "- [ ] a\n")
+	s.disk.fault = func(point string) error {
+		if point == pointCreate || point == pointLog {
+			t.Errorf("%s: something is written", point)
+		}
+		return nil
+	}
+	if err := s.Writable(t.Context(), "a.md"); err != nil {
+		t.Error(err)
+	}
+	must(t, os.Link(filepath.Join(root, "a.md"), filepath.Join(root, "b.md")))
+	if err := s.Writable(t.Context(), "a.md"); !errors.Is(err, ErrHardLink) || !strings.HasPrefix(err.Error(), "a.md: ") {
+		t.Errorf("%v, want that it has two names", err)
+	}
+	if err := s.Writable(t.Context(), "gone.md"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v, want that it is gone", err)
+	}
 }
 
 func must(t testing.TB, err error) {
@@ -102,6 +127,9 @@ func refusedChild() {
 	note("create", s.Create(ctx, "ro/new.md", nil))
 	note("create with a folder", s.Create(ctx, "ro/sub/new.md", nil))
 	note("append", s.Append(ctx, "ro.md", []byte("x\n")))
+	for _, rel := range []string{"ro/a.md", "ro.md"} {
+		note("ask for "+rel, s.Writable(ctx, rel))
+	}
 	if err := errors.Join(s.Close(), json.NewEncoder(os.Stdout).Encode(all)); err != nil {
 		panic(err)
 	}

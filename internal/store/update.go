@@ -202,6 +202,26 @@ func (u *update) writable(c *contents) error {
 	return nil
 }
 
+// Writable says why a file that is there cannot be written at the moment; nil:
+// nothing is known against it. Nothing is written to find out.
+func (s *Store) Writable(ctx context.Context, rel string) error {
+	p, err := s.locate(rel)
+	if err != nil {
+		return wrap(rel, err)
+	}
+	defer p.close()
+	limited, cancel := context.WithTimeout(ctx, writeWait)
+	defer cancel()
+	cur, err := s.read(limited, p.dir, p.base, true)
+	if err == nil {
+		err = (&update{s: s, p: p}).writable(&cur)
+	}
+	if err == nil {
+		err = p.refused(retry(func() error { return unix.Faccessat(fdOf(p.dir), ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS) }))
+	}
+	return wrap(rel, err)
+}
+
 // fresh makes a file that is not there.
 func (u *update) fresh() (Result, error) {
 	out, err := u.op(nil)
