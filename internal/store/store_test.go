@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +12,26 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// TestMain is also the main function of the second processes of these tests.
+func TestMain(m *testing.M) {
+	switch os.Getenv("STORE_TEST_CHILD") {
+	case "killed":
+		killed()
+	case "refused":
+		refusedChild()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// child starts this test program again as something else.
+func child(as string, env ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0])
+	c.Env = append(append(os.Environ(), "STORE_TEST_CHILD="+as), env...)
+	c.Stderr = os.Stderr
+	return c
+}
 
 // open makes a store on a new folder with the given files (path, contents, …).
 func open(t testing.TB, files ...string) (*Store, string) {
