@@ -26,6 +26,7 @@ type Place struct {
 
 	t        testing.TB
 	projects []string
+	gate     *Gate // nil: none
 }
 
 // NewPlace makes one with projects, whose folders are beside the work folder,

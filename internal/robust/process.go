@@ -86,14 +86,39 @@ type Process struct {
 
 // Log is what daemons and their children said, safe for any goroutine.
 type Log struct {
-	mu sync.Mutex
-	b  bytes.Buffer // guarded by mu
+	mu   sync.Mutex
+	b    bytes.Buffer  // guarded by mu
+	more chan struct{} // guarded by mu: closed at the next word, when somebody waits for it
 }
 
 func (l *Log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.more != nil {
+		close(l.more)
+		l.more = nil
+	}
 	return l.b.Write(p)
+}
+
+// Until waits until what was said is as wanted, and returns it; false: ctx ended.
+func (l *Log) Until(ctx context.Context, ok func(text string) bool) (text string, said bool) {
+	for {
+		l.mu.Lock()
+		if l.more == nil {
+			l.more = make(chan struct{})
+		}
+		text, more := l.b.String(), l.more
+		l.mu.Unlock()
+		if ok(text) {
+			return text, true
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return text, false
+		}
+	}
 }
 
 func (l *Log) String() string {
@@ -108,9 +133,17 @@ func (p *Place) Spawn(ctx context.Context, env ...string) *Process {
 	options, err := json.Marshal(p.Options)
 	must(p.t, err)
 	d := &Process{t: p.t, ctx: ctx, gone: make(chan struct{})}
-	d.Cmd = exec.Command(p.Exe, "daemon", string(options))
+	args := []string{"daemon", string(options)}
+	if p.gate != nil {
+		args = append([]string{gateCommand}, args...)
+	}
+	d.Cmd = exec.Command(p.Exe, args...)
 	d.Cmd.Env, d.Cmd.Stderr = append(p.Env(), env...), p.Log
-	must(p.t, d.Cmd.Start())
+	if p.gate != nil {
+		p.gate.start(d.Cmd)
+	} else {
+		must(p.t, d.Cmd.Start())
+	}
 	go func() {
 		d.err = d.Cmd.Wait()
 		close(d.gone)

@@ -66,8 +66,12 @@ func (s *Suite) Main(m *testing.M) {
 
 // child is the program under test.
 func child(args []string) int {
-	if args[0] == "daemon" {
+	switch args[0] {
+	case "daemon":
 		return daemonMain(args[1], os.Stderr)
+	case gateCommand:
+		fmt.Fprintln(os.Stderr, gateMain(args[1:]))
+		return 1
 	}
 	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr)
 }

@@ -1,0 +1,152 @@
+package robust
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// NeedRoot skips a test that only root can do, or that needs a program which is
+// not there.
+func NeedRoot(t testing.TB, programs ...string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root")
+	}
+	for _, name := range programs {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip("needs ", name)
+		}
+	}
+}
+
+// run runs a program that has to succeed.
+func run(t testing.TB, argv ...string) {
+	t.Helper()
+	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(argv, " "), err, out)
+	}
+}
+
+// Image is a disk of its own: an ext4 file system in a file, that can lose
+// power. What was not synced is not there afterwards.
+type Image struct {
+	Dir  string // where it is mounted
+	file string
+	t    testing.TB
+}
+
+// NewImage makes one of 32 MB and mounts it. It skips where that cannot be.
+func NewImage(t testing.TB) *Image {
+	t.Helper()
+	NeedRoot(t, "mkfs.ext4", "e2fsck", "mount", "umount")
+	at, err := os.MkdirTemp("", "dh-disk-")
+	must(t, err)
+	i := &Image{Dir: filepath.Join(at, "mnt"), file: filepath.Join(at, "image"), t: t}
+	t.Cleanup(func() {
+		_ = unix.Unmount(i.Dir, unix.MNT_DETACH) // not mounted: fine
+		if err := os.RemoveAll(at); err != nil {
+			t.Error(err)
+		}
+	})
+	must(t, os.Mkdir(i.Dir, 0o700))
+	must(t, os.WriteFile(i.file, nil, 0o600))
+	must(t, os.Truncate(i.file, 32<<20))
+	run(t, "mkfs.ext4", "-q", i.file)
+	i.mount()
+	return i
+}
+
+func (i *Image) mount() {
+	i.t.Helper()
+	run(i.t, "mount", "-o", "loop", i.file, i.Dir)
+}
+
+// Sync puts everything on the disk, as time does.
+func (i *Image) Sync() {
+	i.t.Helper()
+	i.do(func(fd int) error { return unix.Syncfs(fd) })
+}
+
+// Cut takes the power: from now on nothing reaches the disk, not even what the
+// file system had noted already.
+func (i *Image) Cut() {
+	i.t.Helper()
+	flag := uint32(2) // EXT4_GOING_FLAGS_NOLOGFLUSH
+	const shutdown = 0x8004587d
+	i.do(func(fd int) error {
+		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), shutdown, uintptr(unsafe.Pointer(&flag)))
+		if errno != 0 {
+			return errno
+		}
+		return nil
+	})
+}
+
+func (i *Image) do(what func(fd int) error) {
+	i.t.Helper()
+	dir, err := os.Open(i.Dir)
+	must(i.t, err)
+	defer dir.Close()
+	must(i.t, what(int(dir.Fd())))
+}
+
+// Back gives the power back: the file system makes itself whole by its journal,
+// and has to find itself sound. clear ends those who use it: one that was just
+// being started may appear only later.
+func (i *Image) Back(clear func()) {
+	i.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; {
+		clear()
+		err := unix.Unmount(i.Dir, 0)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.EBUSY) || time.Now().After(end) {
+			i.t.Fatalf("umount %s: %v", i.Dir, err)
+		}
+	}
+	i.mount()
+	run(i.t, "umount", i.Dir)
+	run(i.t, "e2fsck", "-f", "-n", i.file)
+	i.mount()
+}
+
+// NewPlaceOn makes a place whose notes and state are on a disk of their own.
+// Its projects, and with them the agents' record, are elsewhere.
+func NewPlaceOn(t testing.TB, disk, settings string, projects ...string) *Place {
+	t.Helper()
+	root, err := os.MkdirTemp("", "dh-")
+	must(t, err)
+	for _, name := range []string{"notes", "state"} {
+		must(t, os.Mkdir(filepath.Join(disk, name), 0o700))
+		must(t, os.Symlink(filepath.Join(disk, name), filepath.Join(root, name)))
+	}
+	return NewPlaceIn(t, root, settings, projects...)
+}
+
+// Leftovers are the temp files that are still there, in the work folder and in
+// the state.
+func (p *Place) Leftovers() (names []string) {
+	p.t.Helper()
+	for _, top := range []string{p.Work, p.Options.State} {
+		real, err := filepath.EvalSymlinks(top)
+		must(p.t, err)
+		must(p.t, filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {
+			name := filepath.Base(path)
+			if strings.HasPrefix(name, ".deckhand-") || strings.HasPrefix(name, ".new-") || strings.HasSuffix(name, ".tmp") || name == "new" {
+				names = append(names, path)
+			}
+			return err
+		}))
+	}
+	return names
+}
