@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -251,6 +253,18 @@ func TestTornState(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(state, "receipts.jsonl"))
 	if err != nil || strings.Contains(string(data), "interru") || strings.Count(string(data), "\n") != 1 {
 		t.Errorf("receipts: %v\n%s", err, data)
+	}
+}
+
+// What was to replace a file of the state and was killed before it did goes at
+// the next start.
+func TestHalfWrittenStateIsSwept(t *testing.T) {
+	p := newPlace(t, fast, boardOf(""))
+	half := filepath.Join(filepath.Dir(p.only(filepath.Join(p.o.State, "*/folder.json"))), newPrefix+"123")
+	p.write(half, `{"format":1,"pa`)
+	p.once()
+	if _, err := os.Stat(half); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is still there: %v", half, err)
 	}
 }
 

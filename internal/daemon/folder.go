@@ -192,6 +192,7 @@ func (f *folder) take() error {
 		return f.otherName()
 	}
 	f.lock, f.moved = lock, "" // whoever takes a folder anew has said so
+	f.sweep()
 	if f.file.Secret == "" {
 		var secret [16]byte
 		rand.Read(secret[:])
@@ -202,6 +203,15 @@ func (f *folder) take() error {
 		}
 	}
 	return nil
+}
+
+// sweep removes what a writeFile that was killed has left. Nobody else writes
+// here while the lock is ours.
+func (f *folder) sweep() {
+	left, _ := filepath.Glob(f.path(newPrefix + "*")) // the pattern is a good one
+	for _, name := range left {
+		_ = os.Remove(name) // the next start tries again
+	}
 }
 
 // realParent is the real path of a folder that may not be there yet.
@@ -274,9 +284,12 @@ func writeJSON(path string, v any) error {
 	return writeFile(path, append(data, '\n'))
 }
 
+// newPrefix begins the names of files that are to replace others.
+const newPrefix = ".new-"
+
 // writeFile replaces a file of the state folder in one durable step.
 func writeFile(path string, data []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	tmp, err := os.CreateTemp(filepath.Dir(path), newPrefix)
 	if err != nil {
 		return err
 	}
