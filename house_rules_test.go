@@ -217,7 +217,7 @@ func assigned(n ast.Node) []ast.Expr {
 			return []ast.Expr{n.X}
 		}
 	case *ast.CallExpr:
-		if fn, ok := n.Fun.(*ast.Ident); ok && (fn.Name == "delete" || fn.Name == "clear") {
+		if fn, ok := n.Fun.(*ast.Ident); ok && (fn.Name == "delete" || fn.Name == "clear") && len(n.Args) > 0 {
 			return n.Args[:1]
 		}
 	}

@@ -2,7 +2,6 @@ package robust
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,12 +99,12 @@ func (i *Image) do(what func(fd int) error) {
 }
 
 // Back gives the power back: the file system makes itself whole by its journal,
-// and has to find itself sound. clear ends those who use it: one that was just
+// and has to find itself sound. release ends those who use it: one that was just
 // being started may appear only later.
-func (i *Image) Back(clear func()) {
+func (i *Image) Back(release func()) {
 	i.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; {
-		clear()
+		release()
 		err := unix.Unmount(i.Dir, 0)
 		if err == nil {
 			break
@@ -133,20 +132,11 @@ func NewPlaceOn(t testing.TB, disk, settings string, projects ...string) *Place 
 	return NewPlaceIn(t, root, settings, projects...)
 }
 
-// Leftovers are the temp files that are still there, in the work folder and in
-// the state.
-func (p *Place) Leftovers() (names []string) {
+// Leftovers are the temp files of the state folder that are still there. What
+// lies in the folder of a run goes with it.
+func (p *Place) Leftovers() []string {
 	p.t.Helper()
-	for _, top := range []string{p.Work, p.Options.State} {
-		real, err := filepath.EvalSymlinks(top)
-		must(p.t, err)
-		must(p.t, filepath.WalkDir(real, func(path string, e fs.DirEntry, err error) error {
-			name := filepath.Base(path)
-			if strings.HasPrefix(name, ".deckhand-") || strings.HasPrefix(name, ".new-") || strings.HasSuffix(name, ".tmp") || name == "new" {
-				names = append(names, path)
-			}
-			return err
-		}))
-	}
+	names, err := filepath.Glob(filepath.Join(p.Options.State, "*", ".new-*"))
+	must(p.t, err)
 	return names
 }
