@@ -35,7 +35,7 @@ func (b *Board) addCard(text string) (*Board, error) {
 	at := b.emptySpot(to)
 	if last := b.lastItem(to); last != nil {
 		marker, at = b.nextMarker(last), last.span.End
-		indent = leading(string(b.Src[last.span.Start:last.marker.Start]))
+		indent = leading(string(last.span.Of(b.Src)))
 	}
 	first, rest, _ := strings.Cut(text, "\n")
 	first = strings.TrimSpace(first)

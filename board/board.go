@@ -95,8 +95,16 @@ type Lane struct {
 
 // Card is one item with a box, with all its bytes up to the next item or the end of the list.
 type Card struct {
-	Span      span.Span
-	Line      int      // 1-based
+	Span span.Span
+	Line int // 1-based
+	*Content // never nil
+}
+
+// Content is what a card's bytes say, wherever they stand: boards that were
+// read one from the other share it, and a card that moves up or down costs
+// next to nothing. Offsets in it count from the card's first byte.
+type Content struct {
+	Status    *Status  // the status item, if one is there
 	Box       string   // the character(s) in the box; " " is open
 	First     string   // raw first line, without marker and box, `<br>` ends it
 	Key       string   // identity before a run: see design/files.md; compare with ==
@@ -110,8 +118,7 @@ type Card struct {
 	Recurring bool     // holds 🔁
 	Lines     []string // the person's lines below the first, without the card's indentation and without the status item (`<br>` parts first)
 	Text      []byte   // the person's bytes of the card: everything but the status item; hash of it says "unchanged"
-	Status    *Status  // the status item, if one is there
-	Hints     []Hint
+	Hints     []string // what a person should know about the card; it changes nothing
 
 	pad  int    // where the item's content begins
 	para int    // where the paragraph of the first line ends
@@ -119,20 +126,20 @@ type Card struct {
 }
 
 // Open reports whether the card's box is empty (a blank or a no-break space).
-func (c *Card) Open() bool { return c.Box == " " || c.Box == "\u00a0" || c.Box == "" }
+func (c *Content) Open() bool { return c.Box == " " || c.Box == "\u00a0" || c.Box == "" }
 
 // Ticked reports whether a person ticked the card.
-func (c *Card) Ticked() bool { return c.Box == "x" || c.Box == "X" }
+func (c *Content) Ticked() bool { return c.Box == "x" || c.Box == "X" }
 
 // Status is the one nested item that deckhand keeps under a card, as read back.
 // Only word and run are read back, never the mark.
 type Status struct {
 	Run   string // whole run id, lower case
 	Agent string
-	Word  string // works, asks, review, accepted, failed, stopped, interrupted
-	Span  span.Span
-	Lines []string // the lines below its first, without indentation
-	Head  string   // its first line, without indentation
+	Word  string    // works, asks, review, accepted, failed, stopped, interrupted
+	Span  span.Span // in the card's bytes
+	Lines []string  // the lines below its first, without indentation
+	Head  string    // its first line, without indentation
 
 	indent string   // of its first line
 	kept   []string // the lines below its first as they are

@@ -1,6 +1,7 @@
 package board
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"unicode"
@@ -46,18 +47,19 @@ func (p *parser) card() *Card {
 		return nil
 	}
 	c := p.newCard()
-	c.Span, c.Line, c.Box = p.item.span, p.item.line, box
-	c.pad, c.para = l.Content, l.Next
+	c.Span, c.Line, c.Box = p.item.span, int(p.item.line), box
+	at := c.Span.Start
+	c.pad, c.para = l.Content-at, l.Next-at
 	end := l.End
 	for i := range p.lines[1:] {
 		n := &p.lines[1+i]
 		if n.Kind != markdown.Text || n.First {
 			break
 		}
-		end, c.para = n.End, n.Next
+		end, c.para = n.End, n.Next-at
 	}
 	p.firstLine(c, rest, l.End, end)
-	c.Text = p.b.own(c)
+	c.Text = p.own(c)
 	return c
 }
 
@@ -94,14 +96,14 @@ func (p *parser) words(c *Card, k class, para string) {
 	p.found = found
 	c.Title = p.title(c, k, found)
 	if len(c.First) > longLine {
-		c.Hints = append(c.Hints, Hint{c.Line, "the line is longer than " + itoa(longLine) + " bytes: mentions behind that are not read"})
+		c.Hints = append(c.Hints, "the line is longer than "+itoa(longLine)+" bytes: mentions behind that are not read")
 	}
 	for _, m := range found {
 		switch {
 		case m.project && c.Project == "":
 			c.Project = m.name
 		case m.project && c.Project != m.name:
-			c.Hints = append(c.Hints, Hint{c.Line, "two projects, the first one counts"})
+			c.Hints = append(c.Hints, "two projects, the first one counts")
 		case m.project:
 		case p.configured(m.name):
 			c.Agents = p.addName(c.Agents, m.name)
@@ -111,7 +113,7 @@ func (p *parser) words(c *Card, k class, para string) {
 	}
 	for _, name := range odd {
 		if lower := strings.ToLower(name); p.o.Agents != nil && slices.Contains(p.o.Agents, lower) {
-			c.Hints = append(c.Hints, Hint{c.Line, "@" + name + " is no mention, @" + lower + " is: agents' names are lower case"})
+			c.Hints = append(c.Hints, "@"+name+" is no mention, @"+lower+" is: agents' names are lower case")
 		}
 	}
 }
@@ -262,15 +264,16 @@ func (p *parser) below(c *Card) {
 	c.Status = p.status()
 	for i := range p.lines[1:] {
 		l := &p.lines[1+i]
-		if c.Status != nil && c.Status.Span.Contains(l.Start) {
+		if c.Status != nil && c.Status.Span.Contains(l.Start-c.Span.Start) {
 			continue
 		}
 		line := dedent(p.str(l.Start, l.End), c.unit)
 		p.texts = append(p.texts, line)
 		if looksLikeCard(line) {
-			h := Hint{c.Line + 1 + i, "looks like a card"}
-			c.Hints = append(c.Hints, h)
-			p.b.Hints = append(p.b.Hints, Hint{h.Line, h.Text + ", line " + itoa(h.Line)})
+			const hint = "looks like a card"
+			at := c.Line + 1 + i
+			c.Hints = append(c.Hints, hint)
+			p.b.Hints = append(p.b.Hints, Hint{at, hint + ", line " + itoa(at)})
 		}
 		if l.Kind == markdown.Text || l.Kind == markdown.Blank {
 			p.noteLine(c, strings.TrimSpace(line))
@@ -363,13 +366,17 @@ func cutMarker(line string) string {
 }
 
 // own are the person's bytes of a card from its box on, without the last line
-// end. They share memory with Src where there is no status item.
-func (b *Board) own(c *Card) []byte {
-	if c.Status == nil {
-		return trimEOL(b.Src[c.pad:c.Span.End])
+// end. Where everything is read they share memory with Src; a part that is read
+// again must not hold on to a whole board.
+func (p *parser) own(c *Card) []byte {
+	raw := c.Span.Of(p.b.Src)
+	switch {
+	case c.Status != nil:
+		return trimEOL(slices.Concat(raw[c.pad:c.Status.Span.Start], raw[c.Status.Span.End:]))
+	case p.b.age > 0:
+		return trimEOL(bytes.Clone(raw[c.pad:]))
 	}
-	own := slices.Concat(b.Src[c.pad:c.Status.Span.Start], b.Src[c.Status.Span.End:c.Span.End])
-	return trimEOL(own)
+	return trimEOL(raw[c.pad:])
 }
 
 func trimEOL(b []byte) []byte {

@@ -250,7 +250,7 @@ func TestCase27MergeMarkersAreInactive(t *testing.T) {
 func TestCase33HintForUpperCase(t *testing.T) {
 	b := caseBoard(t, "33/board.md")
 	c := b.Lanes[0].Cards[5]
-	if !slices.Equal(c.Unknown, []string{"pip", "pi2"}) || len(c.Hints) != 1 || !strings.Contains(c.Hints[0].Text, "@Pi") {
+	if !slices.Equal(c.Unknown, []string{"pip", "pi2"}) || len(c.Hints) != 1 || !strings.Contains(c.Hints[0], "@Pi") {
 		t.Errorf("unknown %q, hints %v", c.Unknown, c.Hints)
 	}
 }

@@ -72,7 +72,7 @@ func checkCard(t *testing.T, b *Board, c *Card, at int) {
 	if c.Line != 1+bytes.Count(b.Src[:s.Start], []byte("\n")) {
 		t.Fatalf("card at %v is said to be on line %d", s, c.Line)
 	}
-	if c.Status != nil && (c.Status.Span.Start < s.Start || c.Status.Span.End > s.End) {
+	if c.Status != nil && (c.Status.Span.Start < 0 || c.Status.Span.End > s.Len()) {
 		t.Fatalf("status item at %v of a card at %v", c.Status.Span, s)
 	}
 	if key(c.Key) != c.Key && !strings.ContainsAny(c.Key, "@^") {

@@ -10,15 +10,17 @@ import (
 )
 
 // item is an item of a list directly under a lane: a card or a bare bullet.
+// All are copied when a board is read again, so they are kept small.
 type item struct {
 	span   span.Span // whole lines, without the blank lines after it
-	line   int       // 1-based
-	lane   int
-	list   int       // lists are numbered through the board
-	card   int       // index in the lane's cards; -1: a bare bullet
-	marker span.Span // "-", "10."
-	pad    int       // where its content begins
-	loose  bool      // blank lines between it and the next item of its list
+	line   int32     // 1-based
+	lane   int32
+	list   int32 // lists are numbered through the board
+	card   int32 // index in the lane's cards; -1: a bare bullet
+	marker int32 // where its marker begins, behind span.Start
+	after  int32 // where the marker ends
+	pad    int32 // where its content begins
+	loose  bool  // blank lines between it and the next item of its list
 }
 
 // Parse reads a board. It never fails: what cannot be read is said in
@@ -228,14 +230,14 @@ func (p *parser) listed(l *markdown.Line) {
 		p.endItem()
 		if l.NewList {
 			p.lists++
-		} else if n := len(p.b.items); n > 0 && p.gap && p.b.items[n-1].list == p.lists {
+		} else if n := len(p.b.items); n > 0 && p.gap && int(p.b.items[n-1].list) == p.lists {
 			p.b.items[n-1].loose = true
 		}
 		p.last, p.lastAt = markdown.Blank, l.Start
 		p.open, p.lines = true, p.lines[:0]
 		p.item = item{
-			span: span.Span{Start: l.Start, End: l.Next}, line: p.line, lane: p.lane, list: p.lists, card: -1,
-			marker: l.Marker, pad: l.Content,
+			span: span.Span{Start: l.Start, End: l.Next}, line: int32(p.line), lane: int32(p.lane), list: int32(p.lists), card: -1,
+			marker: int32(l.Marker.Start - l.Start), after: int32(l.Marker.End - l.Start), pad: int32(l.Content - l.Start),
 		}
 	}
 	p.lines = append(p.lines, *l)
@@ -269,7 +271,7 @@ func (p *parser) endItem() {
 	}
 	n := len(p.cards)
 	if p.card() != nil {
-		p.item.card = n - p.from[p.lane]
+		p.item.card = int32(n - p.from[p.lane])
 	}
 	p.b.items = append(p.b.items, p.item)
 }

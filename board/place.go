@@ -56,23 +56,31 @@ func (b *Board) marked(ch change) [][]byte {
 	}
 	blanks := len(ch.text) - len(bytes.TrimLeft(ch.text, " \t"))
 	old := b.itemOf(ch.card)
-	if old == nil || b.Src[old.marker.End-1] == b.Src[last.marker.End-1] {
+	if old == nil || b.bullet(old) == b.bullet(last) {
 		return [][]byte{ch.text}
 	}
 	out := append(bytes.Clone(ch.text[:blanks]), b.nextMarker(last)...)
-	out = append(out, ch.text[blanks+old.marker.Len():]...)
+	out = append(out, ch.text[blanks+len(b.marker(old)):]...)
 	return [][]byte{out, ch.text}
 }
 
 // nextMarker is the marker of an item after last.
 func (b *Board) nextMarker(last *item) []byte {
-	m := last.marker.Of(b.Src)
+	m := b.marker(last)
 	n, err := strconv.Atoi(string(m[:len(m)-1]))
 	if err != nil {
 		return m
 	}
 	return append([]byte(strconv.Itoa(n+1)), m[len(m)-1])
 }
+
+// marker is an item's marker: "-", "10."
+func (b *Board) marker(it *item) []byte {
+	return b.Src[it.span.Start+int(it.marker) : it.span.Start+int(it.after)]
+}
+
+// bullet is the character by which lists differ.
+func (b *Board) bullet(it *item) byte { return b.Src[it.span.Start+int(it.after)-1] }
 
 func (b *Board) itemOf(c *Card) *item {
 	i := b.itemFrom(c.Span.Start)
@@ -258,20 +266,17 @@ func (b *Board) holds(n *Board, ch change, text []byte) bool {
 func (b *Board) sameCards(n *Board, is, was []Card, ch change, lane *Lane, text []byte) bool {
 	awaited := ch.to != nil && ch.to == lane
 	for i := range was {
-		raw, mine := was[i].Span.Of(b.Src), ch.card != nil && was[i].Span == ch.card.Span
-		if mine {
-			if ch.to != nil {
-				continue
-			}
-			raw = text
+		mine := ch.card != nil && was[i].Span == ch.card.Span
+		if mine && ch.to != nil {
+			continue
 		}
-		if awaited && !n.begins(is, raw) {
+		if awaited && !b.stays(n, is, &was[i]) {
 			if !ch.begins(n, is, text) {
 				return false
 			}
 			awaited, is = false, is[1:]
 		}
-		if !n.begins(is, raw) || mine && !ch.is(&is[0]) {
+		if mine && !ch.begins(n, is, text) || !mine && !b.stays(n, is, &was[i]) {
 			return false
 		}
 		is = is[1:]
@@ -284,12 +289,16 @@ func (b *Board) sameCards(n *Board, is, was []Card, ch change, lane *Lane, text 
 
 // begins reports whether the first of cards is the changed one.
 func (ch change) begins(n *Board, cards []Card, text []byte) bool {
-	return n.begins(cards, text) && ch.is(&cards[0])
+	return len(cards) > 0 && bytes.Equal(cards[0].Span.Of(n.Src), text) && ch.is(&cards[0])
 }
 
-// begins reports whether raw is the first of cards.
-func (b *Board) begins(cards []Card, raw []byte) bool {
-	return len(cards) > 0 && bytes.Equal(cards[0].Span.Of(b.Src), raw)
+// stays reports whether c is the first of cards, those of the result n. What
+// was taken over is the same bytes at another place.
+func (b *Board) stays(n *Board, cards []Card, c *Card) bool {
+	if len(cards) == 0 {
+		return false
+	}
+	return cards[0].Content == c.Content || bytes.Equal(cards[0].Span.Of(n.Src), c.Span.Of(b.Src))
 }
 
 // is reports whether c, which has the bytes of the changed card, reads as that card.

@@ -28,6 +28,7 @@ func (w *window) str(from, to int) string {
 // costs few allocations.
 type pools struct {
 	cards    []Card     // of all lanes, in order
+	contents []Content  // room for those of cards to come
 	from     []int      // index of each lane's first card
 	texts    []string   // lines of cards
 	fromLine int        // where the lines of the card at hand begin
@@ -51,9 +52,15 @@ func (p *parser) newCard() *Card {
 	n := len(p.cards)
 	if n == cap(p.cards) {
 		likely := int(1.05 * float64(n) * float64(len(p.b.Src)) / float64(max(p.item.span.Start, 1)))
-		p.room(max(firstCards, 2*n, min(likely, moreCards*n)))
+		size := max(firstCards, 2*n, min(likely, moreCards*n))
+		p.room(size)
+		p.contents = make([]Content, size-n)
 	}
-	p.cards = p.cards[:n+1]
+	if len(p.contents) == 0 {
+		p.contents = make([]Content, firstCards)
+	}
+	p.cards = append(p.cards, Card{Content: &p.contents[0]})
+	p.contents = p.contents[1:]
 	return &p.cards[n]
 }
 

@@ -123,7 +123,7 @@ func (r *rereader) begin() iter.Seq[markdown.Line] {
 		return nil
 	}
 	item := old.itemFrom(at) - 1
-	if item >= 0 && lineEnd(old.Src, old.items[item].pad) > at {
+	if item >= 0 && lineEnd(old.Src, old.items[item].span.Start+int(old.items[item].pad)) > at {
 		item--
 	}
 	head := old.Lanes[lane].Head
@@ -134,9 +134,9 @@ func (r *rereader) begin() iter.Seq[markdown.Line] {
 	it := &old.items[item]
 	r.takeOver(lane, item, it.span.Start)
 	p := r.p
-	p.lane, p.archive, p.gap = it.lane, false, false
-	p.line, p.lists = it.line-1+r.lines, it.list+r.lists
-	return markdown.Resume(p.b.Src, it.span.Start+r.delta, old.Src[it.marker.End-1])
+	p.lane, p.archive, p.gap = int(it.lane), false, false
+	p.line, p.lists = int(it.line)-1+r.lines, int(it.list)+r.lists
+	return markdown.Resume(p.b.Src, it.span.Start+r.delta, old.bullet(it))
 }
 
 // fromLane gives the lines behind a lane's heading.
@@ -149,7 +149,7 @@ func (r *rereader) fromLane(index int) iter.Seq[markdown.Line] {
 	p.line = l.Line - 1 + bytes.Count(l.Head.Of(p.b.Src), []byte("\n"))
 	p.lists = 0
 	if n := len(p.b.items); n > 0 {
-		p.lists = p.b.items[n-1].list
+		p.lists = int(p.b.items[n-1].list)
 	}
 	return markdown.Lines(p.b.Src, l.Head.End)
 }
@@ -197,12 +197,12 @@ func (r *rereader) meetsItem(l *markdown.Line) bool {
 		return false
 	}
 	it := &old.items[r.item]
-	if it.span.Start != at || it.lane != p.lane {
+	if it.span.Start != at || int(it.lane) != p.lane {
 		return false
 	}
 	p.take(l)
 	p.open = false
-	r.lane, r.lines, r.lists = p.lane, p.line-it.line, p.lists-it.list
+	r.lane, r.lines, r.lists = p.lane, p.line-int(it.line), p.lists-int(it.list)
 	p.b.Lanes[p.lane].Body.End = old.Lanes[p.lane].Body.End + r.delta
 	r.archiveFrom(at)
 	return true
@@ -223,7 +223,7 @@ func (r *rereader) meetsLane(l *markdown.Line) bool {
 	p.take(l)
 	r.lane, r.item, r.lines = index, old.itemFrom(was.Head.Start), p.line-was.Line
 	if r.item < len(old.items) {
-		r.lists = p.lists + 1 - old.items[r.item].list
+		r.lists = p.lists + 1 - int(old.items[r.item].list)
 	}
 	p.b.Lanes[index] = r.movedLane(was)
 	r.archiveFrom(was.Head.Start)
@@ -247,7 +247,7 @@ func (r *rereader) archiveFrom(at int) {
 func (r *rereader) takeOver(lane, item, at int) {
 	for {
 		to := r.item
-		for to < item && r.old.items[to].lane == r.lane {
+		for to < item && int(r.old.items[to].lane) == r.lane {
 			to++
 		}
 		r.takeItems(to)
@@ -276,7 +276,7 @@ func (r *rereader) takeItems(to int) {
 	p.b.items = append(p.b.items, was...)
 	r.item = to
 	for i := range was {
-		if c := was[i].card; c >= 0 {
+		if c := int(was[i].card); c >= 0 {
 			if first < 0 {
 				first = c
 			}
@@ -292,12 +292,11 @@ func (r *rereader) takeItems(to int) {
 	}
 	for i := range p.b.items[n:] {
 		it := &p.b.items[n+i]
-		it.span, it.marker = r.moved(it.span), r.moved(it.marker)
-		it.pad += r.delta
-		it.line += r.lines
-		it.list += r.lists
+		it.span = r.moved(it.span)
+		it.line += int32(r.lines)
+		it.list += int32(r.lists)
 		if it.card >= 0 {
-			it.card += shift
+			it.card += int32(shift)
 		}
 	}
 }
@@ -307,22 +306,7 @@ func (r *rereader) moveCards(cards []Card) {
 	for i := range cards {
 		c := &cards[i]
 		c.Span = r.moved(c.Span)
-		c.pad += r.delta
-		c.para += r.delta
 		c.Line += r.lines
-		if c.Status == nil {
-			c.Text = r.p.b.own(c)
-		} else {
-			s := *c.Status
-			s.Span = r.moved(s.Span)
-			c.Status = &s
-		}
-		if len(c.Hints) > 0 {
-			c.Hints = slices.Clone(c.Hints)
-			for j := range c.Hints {
-				c.Hints[j].Line += r.lines
-			}
-		}
 	}
 }
 

@@ -22,7 +22,7 @@ func comparable(b *Board) Board {
 	c := *b
 	c.age = 0
 	c.items = append([]item{}, b.items...)
-	list, last := 0, -1
+	list, last := int32(0), int32(-1)
 	for i := range c.items {
 		if c.items[i].list != last {
 			last = c.items[i].list
@@ -82,7 +82,7 @@ func TestRereadManyTimes(t *testing.T) {
 	b := Parse("b.md", bigBoard(40), Options{})
 	for i := range 3 * maxAge {
 		c := &b.Lanes[i%4].Cards[i%10]
-		e := span.Edit{Span: span.Span{Start: c.pad, End: c.pad + 3}, Text: []byte("[x]")}
+		e := span.Edit{Span: span.Span{Start: c.Span.Start + c.pad, End: c.Span.Start + c.pad + 3}, Text: []byte("[x]")}
 		if c.Box == "x" {
 			e.Text = []byte("[ ] again")
 		}

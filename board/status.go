@@ -56,7 +56,8 @@ func (p *parser) status() *Status {
 // statusLines gives s its span and the lines below its first: those indented deeper.
 func (p *parser) statusLines(s *Status, at int, indent string) {
 	s.indent = indent
-	s.Span = span.Span{Start: p.lines[at].Start, End: p.lines[at].Next}
+	card := p.item.span.Start
+	s.Span = span.Span{Start: p.lines[at].Start - card, End: p.lines[at].Next - card}
 	width := columns(indent)
 	var blank []string
 	for i := range p.lines[at+1:] {
@@ -72,7 +73,7 @@ func (p *parser) statusLines(s *Status, at int, indent string) {
 		}
 		s.kept = append(append(s.kept, blank...), p.str(l.Start, l.Next))
 		s.Lines = append(s.Lines, line[len(in):])
-		s.Span.End, blank = l.Next, nil
+		s.Span.End, blank = l.Next-card, nil
 	}
 }
 

@@ -129,24 +129,23 @@ func (b *Board) rewritten(c *Card, u Update) [][]byte {
 		if b.stands(c.Status, u.Put) {
 			return [][]byte{whole}
 		}
-		lines := b.itemBytes(c, u.Put.Lines(), c.Status.indent, c.Status.Span.Start)
+		lines := b.itemBytes(c, u.Put.Lines(), c.Status.indent, c.Span.Start+c.Status.Span.Start)
 		lines = append(lines, b.personLines(c, u)...)
 		return [][]byte{b.replaced(c, c.Status.Span, lines)}
 	}
 	var out [][]byte
-	for _, at := range [...]int{c.Span.End, c.para} {
+	for _, at := range [...]int{c.Span.Len(), c.para} {
 		for _, indent := range b.indents(c) {
-			out = append(out, b.replaced(c, span.Span{Start: at, End: at}, b.itemBytes(c, u.Put.Lines(), indent, at)))
+			out = append(out, b.replaced(c, span.Span{Start: at, End: at}, b.itemBytes(c, u.Put.Lines(), indent, c.Span.Start+at)))
 		}
 	}
 	return out
 }
 
-// replaced is the card's bytes with those of s, a part of it, changed.
+// replaced is the card's bytes with those of s, a part of them, changed.
 func (b *Board) replaced(c *Card, s span.Span, text []byte) []byte {
-	out := bytes.Clone(b.Src[c.Span.Start:s.Start])
-	out = append(out, text...)
-	return append(out, b.Src[s.End:c.Span.End]...)
+	raw := c.Span.Of(b.Src)
+	return slices.Concat(raw[:s.Start], text, raw[s.End:])
 }
 
 // stands reports whether the item is already there, whatever a person added
@@ -195,7 +194,7 @@ func (b *Board) personLines(c *Card, u Update) []byte {
 		out = append(out, raw...)
 	}
 	if words := personWords(s.Head, heads); words != "" {
-		out = append(out, s.indent+"- "+words+span.EOL(b.Src, s.Span.End)...)
+		out = append(out, s.indent+"- "+words+span.EOL(b.Src, c.Span.Start+s.Span.End)...)
 	}
 	return out
 }
@@ -261,7 +260,7 @@ func (b *Board) itemBytes(c *Card, lines []string, indent string, at int) []byte
 // are, else a tab in a Kanban file and the file's own unit elsewhere; at last
 // the width of the card's marker.
 func (b *Board) indents(c *Card) []string {
-	line := b.Src[bytes.LastIndexByte(b.Src[:c.pad], '\n')+1 : c.pad]
+	line := b.Src[c.Span.Start : c.Span.Start+c.pad]
 	width := columns(leading(string(line))) + len(bytes.TrimLeft(line, " \t"))
 	out := make([]string, 0, 3)
 	if c.unit != "" {

@@ -185,7 +185,7 @@ func TestPersonMovesARunningCard(t *testing.T) {
 	t.Run("its line taken away by hand", func(t *testing.T) {
 		d := atWork(t)
 		c := d.card("Shop.md", "Card")
-		d.edit("Shop.md", string(c.Status.Span.Of(d.boards["Shop.md"].Board.Src)), "")
+		d.edit("Shop.md", string(c.Status.Span.Of(c.Span.Of(d.boards["Shop.md"].Board.Src))), "")
 		equal(t, "put back", d.settle(), []Do{DoShow})
 		same(t, "stands", d.stands("Shop.md", "Card"), "In Progress works")
 	})

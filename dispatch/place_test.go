@@ -111,7 +111,7 @@ func TestItemTakenAwayInReview(t *testing.T) {
 	d.finish(Review, "done")
 	d.settle()
 	c := d.card("Shop.md", "Card")
-	d.edit("Shop.md", string(c.Status.Span.Of(d.boards["Shop.md"].Board.Src)), "")
+	d.edit("Shop.md", string(c.Status.Span.Of(c.Span.Of(d.boards["Shop.md"].Board.Src))), "")
 	equal(t, "left alone", d.later(time.Hour), nil)
 	d.move("Shop.md", "Card", "In Progress")
 	equal(t, "the person works on it", d.later(time.Hour), nil)

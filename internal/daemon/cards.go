@@ -130,7 +130,7 @@ func (m *model) why(name string, w dispatch.World) (control.Why, error) {
 		out.Rules = append(out.Rules, control.Rule{Rule: r.Name, OK: r.OK, Reason: r.Why.Text, Hint: r.Why.Hint})
 	}
 	for _, h := range s.card.Hints {
-		out.Rules = append(out.Rules, control.Rule{Rule: "hint", OK: true, Reason: h.Text})
+		out.Rules = append(out.Rules, control.Rule{Rule: "hint", OK: true, Reason: h})
 	}
 	return out, nil
 }
