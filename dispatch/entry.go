@@ -69,6 +69,7 @@ type Entry struct {
 	Chat    string   `json:"chat,omitempty"`    // claimed: path of the chat file
 	By      string   `json:"by,omitempty"`      // claimed, stopping, resumed: board, command, moved, ticked, archived, gone, limit
 	Reason  string   `json:"reason,omitempty"`  // one sentence
+	Command string   `json:"command,omitempty"` // stopping, resumed: the client's id of the command that asked for it
 	Word    string   `json:"word,omitempty"`    // show: the status word
 	To      string   `json:"to,omitempty"`      // show: the lane's role, empty: it stays
 	Lines   []string `json:"lines,omitempty"`   // show: what is written; resumed: what the person added

@@ -23,7 +23,7 @@ func (d *daemon) act(a dispatch.Action) bool {
 	case dispatch.DoTakeBack:
 		return d.takeBack(r, a)
 	case dispatch.DoStop:
-		return d.stop(r, a.By, a.Reason)
+		return d.stop(r, dispatch.Entry{By: a.By, Reason: a.Reason})
 	case dispatch.DoAddLanes:
 		return d.addLanes(a.Board)
 	case dispatch.DoClear:
@@ -75,12 +75,13 @@ func (d *daemon) served(id dispatch.CardID) {
 	delete(d.forced, id)
 }
 
-// stop ends the agent of a run before its turn is over.
-func (d *daemon) stop(r *run, by, reason string) bool {
-	if r.Phase == dispatch.PhaseStopping || !d.log(r, dispatch.Entry{Kind: dispatch.Stopping, By: by, Reason: reason}) {
+// stop ends the agent of a run before its turn is over; why is what its log says.
+func (d *daemon) stop(r *run, why dispatch.Entry) bool {
+	why.Kind = dispatch.Stopping
+	if r.Phase == dispatch.PhaseStopping || !d.log(r, why) {
 		return false
 	}
-	d.say("%s: stopping @%s on %q: %s", r.Board, r.Agent, r.Card.Title, reason)
+	d.say("%s: stopping @%s on %q: %s", r.Board, r.Agent, r.Card.Title, why.Reason)
 	switch {
 	case r.runner != nil:
 		r.runner.stop()

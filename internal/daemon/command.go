@@ -20,8 +20,10 @@ func refused(code int, hint, format string, args ...any) error {
 }
 
 // command carries out what a client wants. It counts once: its receipt is on
-// the disk before it is answered, and whatever it starts is in a run's log. The
-// same id while it is under way waits for the same answer.
+// the disk before it is answered, and so is, before anything is done, either the
+// begin of a receipt or an entry of a run's log with the command's id. After a
+// kill in between, the same id finds what was done. The same id while it is
+// under way waits for the same answer.
 func (d *daemon) command(c control.Command, answer reply) {
 	if c.ID == "" {
 		answer(control.Result{}, refused(control.CodeUsage, "", "a command needs an id"))
@@ -41,6 +43,7 @@ func (d *daemon) command(c control.Command, answer reply) {
 		return
 	}
 	d.do(c, func(res control.Result, err error) {
+		d.o.at("command done")
 		if err == nil {
 			res.OK = true
 			err = d.f.keepReceipt(receipt{ID: c.ID, Result: res})
@@ -61,7 +64,7 @@ func (d *daemon) do(c control.Command, done reply) {
 	case "stop":
 		done(d.doStop(c))
 	case "stop_all":
-		done(d.doStopAll())
+		done(d.doStopAll(c))
 	case "retry":
 		done(d.doRetry(c))
 	case "add":
@@ -83,6 +86,9 @@ func (d *daemon) doRun(c control.Command) (res control.Result, err error) {
 	if fault != nil {
 		return res, fault
 	}
+	if s.card.Status != nil && d.f.receipts.byID[c.ID].Begun { // it had not when this was asked for first
+		return control.Result{Text: s.card.Title + " has been started", Run: strings.ToUpper(s.card.Status.Run)}, nil
+	}
 	if s.card.Status != nil {
 		return res, refused(control.CodeConflict, "deckhand retry "+s.card.Status.Run, "%s has run already", s)
 	}
@@ -96,7 +102,7 @@ func (d *daemon) doRun(c control.Command) (res control.Result, err error) {
 	}
 	if len(held) > 0 {
 		err = refused(control.CodeConflict, held[0].Hint, "%s: %s", where(s.path, s.card.Line, 0), held[0].Text)
-	} else {
+	} else if err = d.f.keepReceipt(receipt{ID: c.ID, Begun: true}); err == nil {
 		err = d.f.force(id, true)
 	}
 	if err != nil {
@@ -131,13 +137,29 @@ func (d *daemon) doStop(c control.Command) (res control.Result, err error) {
 	if fault != nil {
 		return res, fault
 	}
+	res = control.Result{Text: "stopping " + r.Card.Title, Run: r.ID}
+	if done, err := r.did(c.ID); done || err != nil {
+		return res, err
+	}
 	if !r.Open() {
 		return res, refused(control.CodeConflict, "", "run %s is over: %s", r.ID, r.Outcome)
 	}
-	if !d.stop(r, "command", cmp.Or(c.Text, "by command")) && r.Phase != dispatch.PhaseStopping {
+	if !d.stop(r, byCommand(c)) && r.Phase != dispatch.PhaseStopping {
 		return res, unwritable()
 	}
-	return control.Result{Text: "stopping " + r.Card.Title, Run: r.ID}, nil
+	return res, nil
+}
+
+// byCommand is why a run is stopped by a command.
+func byCommand(c control.Command) dispatch.Entry {
+	return dispatch.Entry{By: "command", Reason: cmp.Or(c.Text, "by command"), Command: c.ID}
+}
+
+// did reports whether a command is in the run's log: it was carried out by a
+// daemon that was killed before it could answer.
+func (r *run) did(command string) (done bool, err error) {
+	err = eachEntry(r.dir, func(e dispatch.Entry) { done = done || e.Command == command })
+	return done, err
 }
 
 // unwritable refuses a command that cannot be written down.
@@ -145,13 +167,13 @@ func unwritable() error {
 	return refused(control.CodeError, "deckhand doctor", "the run's log cannot be written")
 }
 
-func (d *daemon) doStopAll() (control.Result, error) {
+func (d *daemon) doStopAll(c control.Command) (control.Result, error) {
 	n := 0
 	for _, r := range d.sorted() {
 		if !r.Open() {
 			continue
 		}
-		if !d.stop(r, "command", "by command") && r.Phase != dispatch.PhaseStopping {
+		if !d.stop(r, byCommand(c)) && r.Phase != dispatch.PhaseStopping {
 			return control.Result{}, unwritable()
 		}
 		n++
@@ -164,6 +186,9 @@ func (d *daemon) doRetry(c control.Command) (res control.Result, err error) {
 	if fault != nil {
 		return res, fault
 	}
+	if done, err := r.did(c.ID); done || err != nil {
+		return control.Result{Text: r.Card.Title + " goes on", Run: r.ID}, err
+	}
 	if r.Live() {
 		return res, refused(control.CodeConflict, "deckhand stop "+r.ID, "run %s is not over", r.ID)
 	}
@@ -175,7 +200,7 @@ func (d *daemon) doRetry(c control.Command) (res control.Result, err error) {
 		return res, err
 	}
 	added := board.Added(r.Lines, personLines(r, s.card))
-	if !d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "command", Lines: added}) {
+	if !d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "command", Lines: added, Command: c.ID}) {
 		return res, unwritable()
 	}
 	return control.Result{Text: s.String() + " goes on", Run: r.ID}, nil
