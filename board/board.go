@@ -95,9 +95,9 @@ type Lane struct {
 
 // Card is one item with a box, with all its bytes up to the next item or the end of the list.
 type Card struct {
-	Span span.Span
-	Line int // 1-based
-	*Content // never nil
+	Span     span.Span
+	Line     int // 1-based
+	*Content     // never nil
 }
 
 // Content is what a card's bytes say, wherever they stand: boards that were
