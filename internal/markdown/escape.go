@@ -3,9 +3,11 @@ package markdown
 import "strings"
 
 // Escape writes one line of text so that no reader of Markdown takes it for
-// more inside a line: it holds no comment, link, embed, tag of HTML, block id,
-// strike-through and no code span that stays open. Control characters are the
-// caller's: some show them, some drop them.
+// more inside a line: it holds no comment, wikilink, embed, image, tag of HTML,
+// block id, strike-through and no code span that stays open. Emphasis, a code
+// span that ends and a link like [text](target) stay what they are: they add
+// nothing to a board. Control characters are the caller's: some show them,
+// some drop them.
 func Escape(text string) string {
 	ticks := strings.Count(text, "`")%2 == 1 || strings.Contains(text, "``") || strings.Contains(text, "\\`")
 	var out strings.Builder
