@@ -73,6 +73,9 @@ func TestRereadTakesOverWhatDidNotChange(t *testing.T) {
 	if n.age != 1 {
 		t.Errorf("the board was read as a whole")
 	}
+	if was, is := &b.Lanes[3].Cards[7], &n.Lanes[3].Cards[7]; is.Content != was.Content || is.Line != was.Line+1 {
+		t.Errorf("a card below the change was read again, or stands on line %d, not %d", is.Line, was.Line+1)
+	}
 	if n = b.Reread(out, Options{Agents: []string{"claude"}}); len(n.Lanes[1].Cards[51].Unknown) != 1 {
 		t.Errorf("other agents: %+v", n.Lanes[1].Cards[51])
 	}
