@@ -42,31 +42,25 @@ func (d Dir) AppendLog(line []byte) error {
 }
 
 // ReadLog gives every line of log.jsonl to fn, oldest first, until fn returns
-// an error. A line that a crash cut short is left out, wherever it stands: no
-// cut of a JSON object is one.
+// an error. Each begins like an object. One that a crash cut short may be among
+// them, wherever it stands: no cut of a JSON object is one, so whoever decodes
+// the lines leaves it out.
 func (d Dir) ReadLog(fn func(line []byte) error) error {
-	f, err := os.Open(filepath.Join(d.Path, logFile))
+	data, err := os.ReadFile(filepath.Join(d.Path, logFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	defer f.Close()
-	r := bufio.NewReaderSize(f, 64<<10)
-	for {
-		line, err := r.ReadBytes('\n')
-		line = bytes.TrimSuffix(line, []byte{'\n'})
-		if isRow(line) {
-			if err := fn(line); err != nil {
-				return err
-			}
+	for line := range bytes.Lines(data) {
+		if line[0] != '{' {
+			continue
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+		if err := fn(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // Send appends rows to in.jsonl, for the keeper to pass on, and returns when

@@ -23,9 +23,16 @@ func newDir(t testing.TB) Dir {
 	return d
 }
 
+// readLog gives the lines that can be decoded.
 func readLog(t testing.TB, d Dir) (lines []string) {
 	t.Helper()
-	if err := d.ReadLog(func(line []byte) error { lines = append(lines, string(line)); return nil }); err != nil {
+	err := d.ReadLog(func(line []byte) error {
+		if json.Valid(line) {
+			lines = append(lines, string(line))
+		}
+		return nil
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return lines

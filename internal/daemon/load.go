@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
+	"slices"
 
 	"deckhand/dispatch"
 	"deckhand/harness"
@@ -21,14 +23,17 @@ func (m *model) load() error {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() })
+	runs, faults := make([]*run, len(entries)), make([]error, len(entries))
+	spread(len(entries), func(mine iter.Seq[int]) {
+		for i := range mine {
+			runs[i], faults[i] = loadRun(harness.Dir{Path: m.f.path("runs", entries[i].Name())})
 		}
-		r, err := loadRun(harness.Dir{Path: m.f.path("runs", e.Name())})
-		switch {
+	})
+	for i, r := range runs {
+		switch err := faults[i]; {
 		case err != nil:
-			m.broken = append(m.broken, fmt.Sprintf("run %s is left alone: %v", e.Name(), err))
+			m.broken = append(m.broken, fmt.Sprintf("run %s is left alone: %v", entries[i].Name(), err))
 		case r != nil:
 			m.runs[r.ID] = r
 		}
@@ -61,8 +66,8 @@ func loadRun(dir harness.Dir) (*run, error) {
 	return nil, nil
 }
 
-// eachEntry reads a run's log. A line that is no entry is left out: a later
-// version may have written it.
+// eachEntry reads a run's log. A line that is no entry is left out: a crash cut
+// it short, or a later version wrote it.
 func eachEntry(dir harness.Dir, fn func(dispatch.Entry)) error {
 	return dir.ReadLog(func(line []byte) error {
 		var e dispatch.Entry

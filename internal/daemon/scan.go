@@ -3,10 +3,12 @@ package daemon
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"path"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"deckhand/board"
@@ -109,35 +111,33 @@ func below(rel string, dirs []string) bool {
 	return false
 }
 
-// all looks at many files with as many workers as there are processors; the
-// result has the order of paths.
+// all looks at many files; the result has the order of paths.
 func (l *looker) all(paths []string) []file {
 	out := make([]file, len(paths))
-	workers := min(runtime.GOMAXPROCS(0), len(paths))
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	next := 0
-	const step = 16
-	take := func() (int, int) {
-		mu.Lock()
-		defer mu.Unlock()
-		from := next
-		next = min(next+step, len(paths))
-		return from, next
+	spread(len(paths), func(mine iter.Seq[int]) {
+		g := l.store.Glancer()
+		defer g.Close()
+		for i := range mine {
+			out[i] = l.look(g, paths[i])
+		}
+	})
+	return out
+}
+
+// spread gives the numbers below n to as many workers as there are processors,
+// each the next one when it is done with its last.
+func spread(n int, work func(mine iter.Seq[int])) {
+	var taken atomic.Int64
+	next := func() int { return int(taken.Add(1)) - 1 }
+	mine := func(yield func(int) bool) {
+		for i := next(); i < n && yield(i); i = next() {
+		}
 	}
-	for range workers {
-		wg.Go(func() {
-			g := l.store.Glancer()
-			defer g.Close()
-			for from, to := take(); from < to; from, to = take() {
-				for i := from; i < to; i++ {
-					out[i] = l.look(g, paths[i])
-				}
-			}
-		})
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) {
+		wg.Go(func() { work(mine) })
 	}
 	wg.Wait()
-	return out
 }
 
 // progress is how many notes are read before a person is told how far it is.
