@@ -23,6 +23,19 @@ func (l Life) Read(from int64, fn func(Line) error) error {
 	return r.each(fn)
 }
 
+// Capture reads a life's lines in steps. One goroutine uses it, and closes it.
+type Capture struct{ r captureReader }
+
+// Capture begins before the first line.
+func (l Life) Capture() *Capture { return &Capture{captureReader{dir: l.Path}} }
+
+// Each gives the lines that have come since to fn, until fn returns an error:
+// the next call goes on behind the line that it was given then.
+func (c *Capture) Each(fn func(Line) error) error { return c.r.each(fn) }
+
+// Close lets go of the files.
+func (c *Capture) Close() { c.r.close() }
+
 // Perhaps lists the ids of the rows that the keeper passed on to the agent, or
 // was about to when it was killed, in order.
 func (l Life) Perhaps() ([]string, error) {

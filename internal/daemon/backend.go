@@ -104,7 +104,7 @@ func (b *backend) Log(ctx context.Context, run string, since int64) (control.Log
 	if err != nil {
 		return control.Log{}, err
 	}
-	return t.since(since)
+	return b.d.traces.since(t, since)
 }
 
 // Chat reads the file outside the loop.

@@ -220,6 +220,7 @@ func (d *daemon) takeOver(l loaded) {
 		d.agents = map[string]harness.Probe{}
 		d.probe()
 	}
+	d.store.Settle(d.quiet())
 	ignored := !slices.Equal(d.settings.Ignore, was.Ignore)
 	if ignored && d.watch != nil {
 		d.watch.Rescan()

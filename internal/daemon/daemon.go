@@ -100,6 +100,7 @@ type daemon struct {
 	record  recorder
 	page    needsState
 	clients clients
+	traces  traces             // any goroutine may ask
 	pending map[string][]reply // commands under way, by the client's id
 	probed  time.Time
 	pruned  time.Time
@@ -157,11 +158,7 @@ func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 	if err := f.openReceipts(); err != nil {
 		return nil, err
 	}
-	settle := d.settings.Settle
-	if o.Once {
-		settle = 0
-	}
-	disk := store.Options{State: f.path(), Settle: settle, Late: d.late}
+	disk := store.Options{State: f.path(), Settle: d.quiet(), Late: d.late}
 	if o.Fault != nil {
 		disk.Fault = func(point string) { o.at("store " + point) }
 	}
@@ -182,6 +179,15 @@ func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 		d.forced[dispatch.CardID(id)] = true
 	}
 	return d, nil
+}
+
+// quiet is how long a person's file is left alone after its last change before it
+// is written.
+func (d *daemon) quiet() time.Duration {
+	if d.o.Once {
+		return 0
+	}
+	return d.settings.Settle
 }
 
 // start takes up what a killed daemon left, and starts the goroutines.
@@ -232,6 +238,7 @@ const patience = 10 * time.Second
 
 func (d *daemon) close() {
 	d.end()
+	defer d.traces.close()
 	joined := make(chan struct{})
 	go func() {
 		d.queues.wg.Wait()

@@ -162,3 +162,13 @@ func TestUnreadableNotesAreNamed(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A changed settle: counts at once, for the board that is to be written too.
+func TestSettleIsReloaded(t *testing.T) {
+	ctx := bounded(t)
+	p := newPlace(t, "settle: 1h\ntyping: 1h\n", boardOf("- [ ] Ship it @pi\n"))
+	d := p.watching(ctx)
+	d.until(func(s control.Status) bool { return len(s.Queued) == 1 })
+	p.save("deckhand.yaml", fast)
+	p.shows(d, "Review", "🟢 pi: review")
+}

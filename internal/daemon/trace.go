@@ -70,59 +70,6 @@ type traced struct {
 	over bool
 }
 
-// since gives the events that came after the number n.
-func (t tracing) since(n int64) (control.Log, error) {
-	out := control.Log{Run: t.run, Events: []control.LogEvent{}, Open: t.open}
-	all, err := t.events()
-	if err != nil {
-		return out, err
-	}
-	out.Next = max(n, int64(len(all)))
-	for i, e := range all {
-		if e.N = int64(i + 1); e.N > n && !e.over {
-			out.Events = append(out.Events, e.LogEvent)
-		}
-	}
-	return out, nil
-}
-
-func (t tracing) events() ([]traced, error) {
-	var all []traced
-	lives, err := t.dir.Lives()
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range lives {
-		upTo := int64(0)
-		if l.N == t.life {
-			if upTo = t.heard; upTo == 0 {
-				continue
-			}
-		} else if t.life != 0 && l.N > t.life {
-			continue // it is being started
-		}
-		tr := tracer{life: l.N}
-		if err := decode(l, t.drivers, upTo, tr.hear); err != nil {
-			return nil, err
-		}
-		if upTo == 0 {
-			tr.flush(mark{life: l.N, seq: tr.last + 1})
-		}
-		all = append(all, tr.out...)
-	}
-	last := mark{entry: true}
-	err = eachEntry(t.dir, func(e dispatch.Entry) {
-		if at := (mark{e.Life, e.Seq, true}); at.compare(last) > 0 {
-			last = at // entries keep the order in which they were written
-		}
-		if ev, ok := entryView(e); ok && e.ID <= t.upTo {
-			all = append(all, traced{LogEvent: ev, at: last})
-		}
-	})
-	slices.SortStableFunc(all, func(a, b traced) int { return a.at.compare(b.at) })
-	return all, err
-}
-
 // entryView is a log entry as a person reads it; entries that only keep the
 // books are left out.
 func entryView(e dispatch.Entry) (control.LogEvent, bool) {
@@ -157,12 +104,12 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 // when it has ended.
 type tracer struct {
 	life  int
-	out   []traced
+	out   []*traced
 	last  int64 // position of the newest event
 	text  strings.Builder
 	kind  string
 	began time.Time
-	tools map[string]int // index in out of the tools that run
+	tools map[string]*traced // those that run
 }
 
 func (t *tracer) hear(e harness.Event) {
@@ -197,24 +144,24 @@ func (t *tracer) hear(e harness.Event) {
 
 func (t *tracer) here() mark { return mark{life: t.life, seq: t.last} }
 
-func (t *tracer) add(e control.LogEvent) { t.out = append(t.out, traced{LogEvent: e, at: t.here()}) }
+func (t *tracer) add(e control.LogEvent) { t.out = append(t.out, &traced{LogEvent: e, at: t.here()}) }
 
 func (t *tracer) tool(e harness.Event) {
 	if t.tools == nil {
-		t.tools = map[string]int{}
+		t.tools = map[string]*traced{}
 	}
-	i, known := t.tools[e.Tool.ID]
+	began, known := t.tools[e.Tool.ID]
 	if !known {
-		i = len(t.out)
-		t.tools[e.Tool.ID] = i
 		t.add(control.LogEvent{Time: e.Time, Kind: "tool", Text: strings.TrimSpace(e.Tool.Name + " " + e.Tool.Title), State: "running"})
+		began = t.out[len(t.out)-1]
+		t.tools[e.Tool.ID] = began
 	}
 	if e.Kind != harness.ToolEnd {
 		return
 	}
 	delete(t.tools, e.Tool.ID)
-	t.out[i].over = true
-	done := t.out[i].LogEvent
+	began.over = true
+	done := began.LogEvent
 	done.State, done.Millis = "failed", e.Tool.Millis
 	if e.Tool.OK {
 		done.State = "ok"
@@ -228,7 +175,7 @@ func (t *tracer) tool(e harness.Event) {
 // flush makes what was said an event; its place is that of what ended it.
 func (t *tracer) flush(at mark) {
 	if t.text.Len() > 0 {
-		t.out = append(t.out, traced{LogEvent: control.LogEvent{Time: t.began, Kind: t.kind, Text: t.text.String()}, at: at})
+		t.out = append(t.out, &traced{LogEvent: control.LogEvent{Time: t.began, Kind: t.kind, Text: t.text.String()}, at: at})
 	}
 	t.text.Reset()
 	t.kind = ""

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"deckhand/dispatch"
+	"deckhand/harness"
 	"deckhand/internal/control"
 )
 
@@ -80,5 +82,119 @@ func TestTraceOrderNeverShifts(t *testing.T) {
 	}
 	if a.compare(a) != 0 || b.compare(b) != 0 {
 		t.Error("a place is not itself")
+	}
+}
+
+// counted is a driver that counts the lines it decodes.
+type counted struct {
+	harness.Driver
+	lines *int
+}
+
+type countedSession struct {
+	harness.Session
+	lines *int
+}
+
+func (d counted) Open(a harness.Agent, s harness.Spec) harness.Session {
+	return countedSession{d.Driver.Open(a, s), d.lines}
+}
+
+func (s countedSession) Decode(l harness.Line) ([]harness.Event, []harness.Send) {
+	*s.lines++
+	return s.Session.Decode(l)
+}
+
+// A run that is followed line by line is decoded once, whoever asks between,
+// gives what a trace that is read at once gives, and holds a bounded part of it.
+func TestFollowedTraceIsDecodedOnce(t *testing.T) {
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n\t[flood:200]\n"))
+	p.once()
+	o, err := Open(t.Context(), p.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := o.(*offline).m.tracing("Ship it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := 0
+	at.drivers = map[string]harness.Driver{"pi": counted{at.drivers["pi"], &lines}}
+	whole, err := at.since(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := lines
+	last := int64(0)
+	lives, err := at.dir.Lives()
+	if err != nil || len(lives) != 1 {
+		t.Fatalf("lives %v %v", lives, err)
+	}
+	if err := lives[0].Read(1, func(l harness.Line) error { last = l.Seq; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var log []dispatch.Entry
+	if err := eachEntry(at.dir, func(e dispatch.Entry) { log = append(log, e) }); err != nil {
+		t.Fatal(err)
+	}
+	var all traces
+	defer all.close()
+	upTo := at.upTo
+	got, next := map[int64]string{}, int64(0)
+	lines = 0
+	for at.life = 1; at.heard < last; {
+		for at.heard++; len(log) > 0 && log[0].Seq <= at.heard; log = log[1:] { // as far as it was written then
+			at.upTo = log[0].ID
+		}
+		l, err := all.since(at, next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range l.Events {
+			if got[e.N] != "" {
+				t.Fatalf("number %d comes again", e.N)
+			}
+			got[e.N] = e.Kind + " " + e.Text
+		}
+		next = l.Next
+		if back, err := all.since(at, max(0, next-3)); err != nil || back.Next != next { // another client, a little behind
+			t.Fatalf("%v: up to %d of %d", err, back.Next, next)
+		}
+	}
+	if lines != once {
+		t.Errorf("%d lines are decoded for a capture of %d", lines, once)
+	}
+	tr := all.of(at.run)
+	if len(tr.kept) > keptEvents || tr.size > keptBytes || tr.n != next {
+		t.Errorf("%d events of %d bytes are held, up to %d", len(tr.kept), tr.size, tr.n)
+	}
+	end, err := all.since(tracing{run: at.run, dir: at.dir, drivers: at.drivers, upTo: upTo}, next)
+	if err != nil || len(all.list) != 0 {
+		t.Fatalf("%v, %d traces are held when it is over", err, len(all.list))
+	}
+	for _, e := range end.Events {
+		got[e.N] = e.Kind + " " + e.Text
+	}
+	for _, e := range whole.Events {
+		if got[e.N] != e.Kind+" "+e.Text {
+			t.Errorf("number %d is %.40q, want %s %.40q", e.N, got[e.N], e.Kind, e.Text)
+		}
+	}
+}
+
+// What is held is the newest; who is further behind is told to begin anew.
+func TestTraceForgets(t *testing.T) {
+	tr := newTrace()
+	for i := range 3 * keptEvents {
+		tr.n++
+		e := &traced{LogEvent: control.LogEvent{N: tr.n, Text: strings.Repeat("x", i%2*keptBytes/keptEvents*3)}}
+		tr.kept, tr.size = append(tr.kept, e), tr.size+len(e.Text)
+		tr.forget()
+		if len(tr.kept) > keptEvents || tr.size > keptBytes || tr.kept[len(tr.kept)-1].N != tr.n {
+			t.Fatalf("%d events, %d bytes", len(tr.kept), tr.size)
+		}
+	}
+	if _, known, err := tr.since(tracing{}, tr.n-int64(len(tr.kept))-1); known || err != nil {
+		t.Errorf("known %v %v, want that it is not there any more", known, err)
 	}
 }

@@ -441,3 +441,15 @@ func TestAppendFailsWhole(t *testing.T) {
 	}
 	want(t, filepath.Join(root, "journal.md"), "one\n")
 }
+
+// How long a file is left alone can be changed; the next write goes by it.
+func TestSettleCanBeChanged(t *testing.T) {
+	s, root := openWith(t, Options{State: t.TempDir(), Settle: time.Hour, Grace: time.Hour}, "a.md", oldText)
+	s.Settle(0)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := s.Update(ctx, "a.md", tick); err != nil {
+		t.Fatal(err)
+	}
+	want(t, filepath.Join(root, "a.md"), newText)
+}

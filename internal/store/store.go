@@ -39,6 +39,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -102,6 +103,8 @@ type Store struct {
 	own  *register
 	keys *locks
 
+	settle atomic.Int64 // opts.Settle, as it is now
+
 	glances sync.Pool // room for glancers: *[glance]byte
 
 	mu    sync.Mutex
@@ -134,8 +137,14 @@ func Open(root string, o Options) (*Store, error) {
 		r.Close()
 		return nil, err
 	}
-	return &Store{root: r, opts: o, disk: d, log: log, own: newRegister(), keys: newLocks()}, nil
+	s := &Store{root: r, opts: o, disk: d, log: log, own: newRegister(), keys: newLocks()}
+	s.Settle(o.Settle)
+	return s, nil
 }
+
+// Settle changes how long a file must be unchanged before it is written, from
+// the next Update on.
+func (s *Store) Settle(d time.Duration) { s.settle.Store(int64(d)) }
 
 // checkState refuses a state folder inside the work folder: sync programs
 // would carry it to other machines.

@@ -25,7 +25,7 @@ const (
 
 // Update applies op to the file rel, waiting until it is quiet.
 func (s *Store) Update(ctx context.Context, rel string, op Op) (Result, error) {
-	return s.update(ctx, rel, op, s.opts.Settle)
+	return s.update(ctx, rel, op, time.Duration(s.settle.Load()))
 }
 
 // UpdateNow is Update without the wait, for files that are ours (chats, Needs
