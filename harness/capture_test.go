@@ -30,7 +30,7 @@ func newCapture(t testing.TB) (*capture, Life) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	c, err := createCapture(root)
+	c, err := createCapture(root, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func feed(t testing.TB, sp *splitter, text string) {
 
 func TestCaptureOnce(t *testing.T) {
 	c, _ := newCapture(t)
-	if _, err := createCapture(c.root); !errors.Is(err, fs.ErrExist) {
+	if _, err := createCapture(c.root, t.TempDir()); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second capture: %v", err)
 	}
 }

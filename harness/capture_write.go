@@ -36,8 +36,9 @@ type capture struct {
 }
 
 // createCapture begins the capture of a life. It fails when there is one: that
-// is how a life is started once.
-func createCapture(root *os.Root) (*capture, error) {
+// is how a life is started once. Its names are on the disk when it returns, and
+// so is that of the life in the folder of its run.
+func createCapture(root *os.Root, run string) (*capture, error) {
 	c := &capture{
 		root:  root,
 		limit: segmentMax,
@@ -54,7 +55,7 @@ func createCapture(root *os.Root) (*capture, error) {
 	if c.idx, err = c.create(indexFile); err != nil {
 		return nil, err
 	}
-	return c, c.syncNames()
+	return c, together(c.syncNames, func() error { return syncDir(run) })
 }
 
 func (c *capture) create(name string) (*os.File, error) {

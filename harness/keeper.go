@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -34,19 +35,53 @@ func KeepMain(args []string) int {
 		fmt.Fprintln(os.Stderr, "deckhand keep: wants the folder of one life; it is started by the daemon")
 		return 2
 	}
-	k, err := openKeeper(args[0], lockFD)
-	if err == nil {
-		err = k.run()
-	}
-	if err != nil {
+	if err := keep(args[0]); err != nil {
 		fmt.Fprintf(os.Stderr, "%s deckhand keep: %v\n", time.Now().Format(time.RFC3339), err)
 		return 1
 	}
 	return 0
 }
 
-// lockFD is where Start hands the locked file over.
-const lockFD = 3
+// What Hire hands over.
+const (
+	lockFD = 3 // the locked file
+	gateFD = 4 // the pipe in which a byte comes when the agent is to be started
+)
+
+// goOn is that byte.
+const goOn = '!'
+
+func keep(life string) error {
+	if start, err := waitForStart(gateFD); err != nil || !start {
+		return err
+	}
+	k, err := openKeeper(life, lockFD)
+	if err != nil {
+		return err
+	}
+	return k.run()
+}
+
+// waitForStart reports whether the agent is to be started. When it is not, or
+// nobody is left who could have said so, nothing has been done.
+func waitForStart(fd int) (bool, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {
+		return false, fmt.Errorf("descriptor %d is no pipe; a keeper is started by the daemon", fd)
+	}
+	defer unix.Close(fd)
+	var b [1]byte
+	for {
+		n, err := unix.Read(fd, b[:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return false, err
+		default:
+			return n == 1 && b[0] == goOn, nil
+		}
+	}
+}
 
 // keeper keeps one life.
 type keeper struct {
@@ -104,7 +139,7 @@ func openKeeper(path string, fd uintptr) (*keeper, error) {
 	if err := os.Chdir("/"); err != nil {
 		return nil, err
 	}
-	if k.cap, err = createCapture(k.root); err != nil {
+	if k.cap, err = createCapture(k.root, filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	k.cap.gone = k.isGone

@@ -27,7 +27,7 @@ func newLifeIn(t testing.TB, d Dir, style string, args ...string) *Life {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := d.NewLife(Spec{Argv: append([]string{exe, "agent", style}, args...), Dir: t.TempDir()}, []byte("prompt"), nil)
+	l, err := lifeOf(d, Spec{Argv: append([]string{exe, "agent", style}, args...), Dir: t.TempDir()}, []byte("prompt"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,6 +36,21 @@ func newLifeIn(t testing.TB, d Dir, style string, args ...string) *Life {
 		endLife(t, *l)
 	})
 	return l
+}
+
+// lifeOf makes a life that is in its place and has no keeper.
+func lifeOf(d Dir, spec Spec, prompt []byte, first []Send) (*Life, error) {
+	l, err := d.Next()
+	if err != nil {
+		return nil, err
+	}
+	if err = l.Write(spec, prompt, first); err == nil {
+		err = l.Place()
+	}
+	if err != nil {
+		l.Close()
+	}
+	return l, err
 }
 
 // endLife ends whatever still lives of a life.
@@ -59,7 +74,7 @@ func start(t testing.TB, l *Life, env ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Start(exe, append(os.Environ(), env...)); err != nil {
+	if err := errors.Join(l.Hire(exe, append(os.Environ(), env...)), l.Start()); err != nil {
 		t.Fatal(err)
 	}
 }

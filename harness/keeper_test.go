@@ -165,44 +165,6 @@ func lifeFiles(t *testing.T, l *Life) []string {
 	return names
 }
 
-func TestStartOnce(t *testing.T) {
-	l := newLife(t, "echo")
-	start(t, l)
-	until(t, l, RemarkStarted)
-	again := Life{Path: l.Path, Run: l.Run, N: l.N}
-	if err := again.Start(os.Args[0], nil); !errors.Is(err, ErrHeld) {
-		t.Errorf("while it lives: %v", err)
-	}
-	send(t, l, Send{ID: "e", Do: DoEOF})
-	collect(t, l)
-	if err := again.Start(os.Args[0], nil); !errors.Is(err, ErrStarted) {
-		t.Errorf("after its end: %v", err)
-	}
-	if err := again.Start("/no/such/program", nil); !errors.Is(err, ErrStarted) {
-		t.Errorf("a second time after its end: %v", err)
-	}
-}
-
-// A keeper that could not be started leaves a life that can be.
-func TestStartAgainWhenNothingRan(t *testing.T) {
-	l := newLife(t, "exit", "0")
-	if err := l.Start("/no/such/program", nil); err == nil {
-		t.Fatal("no error")
-	}
-	if s, err := l.State(); err != nil || s.HasOut || s.Held || s.Exit != nil {
-		t.Fatalf("%+v, %v", s, err)
-	}
-	lives, err := Dir{Path: filepath.Dir(l.Path)}.Lives()
-	if err != nil || len(lives) != 1 {
-		t.Fatalf("lives %v, %v", lives, err)
-	}
-	lines, exit := run(t, &lives[0])
-	equal(t, lines[Out], []string{"bye"})
-	if exit.Code != 0 {
-		t.Errorf("exit %+v", exit)
-	}
-}
-
 func TestKeeperByHandDoesNothing(t *testing.T) {
 	l := newLife(t, "exit", "0")
 	for _, args := range [][]string{{KeepCommand, l.Path}, {KeepCommand}, {KeepCommand, "/no/such/life"}} {
@@ -234,7 +196,7 @@ func TestNothingToStart(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(d.Path, "f"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			l, err := d.NewLife(c.spec, nil, nil)
+			l, err := lifeOf(d, c.spec, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,9 +269,7 @@ func TestKeeperKilled(t *testing.T) {
 	if err != nil || len(ended) == 0 {
 		t.Errorf("swept %v, %v", ended, err)
 	}
-	if err := l.Start(os.Args[0], nil); !errors.Is(err, ErrStarted) {
-		t.Errorf("started again: %v", err)
-	}
+	startAgain(t, l)
 }
 
 // Hang-up, interrupt and a closed terminal are nothing to a keeper; TERM, which

@@ -32,17 +32,10 @@ const (
 	newFolder  = "new"        // run: a life that is not whole yet
 )
 
-var (
-	// ErrStarted is returned by Start when the life has a capture already: the
-	// agent ran, or perhaps ran.
-	ErrStarted = errors.New("was started before")
-	// ErrHeld is returned by Start when somebody else holds the lock.
-	ErrHeld = errors.New("has a keeper already")
-	// ErrRemoved is returned by State and Follow when the folder of the life was
-	// taken away, by a person or by the agent. How it ended will never be known;
-	// a keeper that is still there ends the agent.
-	ErrRemoved = fmt.Errorf("the folder of the run was removed: %w", fs.ErrNotExist)
-)
+// ErrRemoved is returned by State and Follow when the folder of the life was
+// taken away, by a person or by the agent. How it ended will never be known;
+// a keeper that is still there ends the agent.
+var ErrRemoved = fmt.Errorf("the folder of the run was removed: %w", fs.ErrNotExist)
 
 // Dir is the folder of one run, in the state folder.
 type Dir struct{ Path string }
@@ -96,56 +89,6 @@ func (d Dir) life(n int) Life {
 	return Life{Path: filepath.Join(d.Path, strconv.Itoa(n)), Run: d.Run(), N: n}
 }
 
-// NewLife writes and syncs the folder of the next life and takes its lock.
-// Format, Run and Life of the spec are filled in. The caller starts the life
-// or gives it up with Close.
-func (d Dir) NewLife(spec Spec, prompt []byte, first []Send) (*Life, error) {
-	lives, err := d.Lives()
-	if err != nil {
-		return nil, err
-	}
-	l := d.life(1)
-	if len(lives) > 0 {
-		l = d.life(lives[len(lives)-1].N + 1)
-	}
-	spec.Format, spec.Run, spec.Life = 1, l.Run, l.N
-	// Made beside its place and renamed, so that a life is whole or absent.
-	tmp := filepath.Join(d.Path, newFolder)
-	if err := os.RemoveAll(tmp); err != nil {
-		return nil, err
-	}
-	if err := os.Mkdir(tmp, 0o700); err != nil {
-		return nil, err
-	}
-	if err := writeLife(tmp, spec, prompt, first); err != nil {
-		return nil, err
-	}
-	if l.lock, err = lock(filepath.Join(tmp, lockFile)); err != nil {
-		return nil, err
-	}
-	err = errors.Join(syncDir(tmp), os.Rename(tmp, l.Path), syncDir(d.Path))
-	if err != nil {
-		l.Close()
-		return nil, err
-	}
-	return &l, nil
-}
-
-func writeLife(dir string, spec Spec, prompt []byte, first []Send) error {
-	run, err := json.MarshalIndent(spec, "", "  ")
-	if err != nil {
-		return err
-	}
-	rows, err := encodeRows(first)
-	if err != nil {
-		return err
-	}
-	return together(
-		func() error { return writeSynced(filepath.Join(dir, specFile), append(run, '\n')) },
-		func() error { return writeSynced(filepath.Join(dir, promptFile), prompt) },
-		func() error { return writeSynced(filepath.Join(dir, inFile), rows) })
-}
-
 // together does things at once that wait for the disk: one commit of the file
 // system serves all of them.
 func together(do ...func() error) error {
@@ -159,25 +102,20 @@ func together(do ...func() error) error {
 }
 
 // Life is one process of an agent in a run, and the folder that outlives it.
-// Its methods are safe for several goroutines, except Start and Close.
+// Its methods are safe for several goroutines, except those that make it: Hire,
+// Write, Place, Start and Close.
 type Life struct {
 	Path string
 	Run  string
 	N    int
 
-	lock *os.File // held from NewLife to Start
+	made string   // where its folder is before Place; empty: at Path
+	lock *os.File // held from Next to Start
+	gate *os.File // by which its keeper is told to start; nil: it has none
 }
 
 // Token is what TokenVar is set to in the processes of the life: run/number.
 func (l Life) Token() string { return l.Run + "/" + strconv.Itoa(l.N) }
-
-// Close lets go of the lock of a life that is not to be started.
-func (l *Life) Close() {
-	if l.lock != nil {
-		l.lock.Close()
-		l.lock = nil
-	}
-}
 
 // Spec reads run.json.
 func (l Life) Spec() (Spec, error) {
@@ -195,7 +133,7 @@ func (l Life) Spec() (Spec, error) {
 	return s, nil
 }
 
-// Prompt reads prompt.md: what NewLife was given.
+// Prompt reads prompt.md: what Write was given.
 func (l Life) Prompt() ([]byte, error) {
 	return os.ReadFile(filepath.Join(l.Path, promptFile))
 }
@@ -308,7 +246,7 @@ func exists(path string) (bool, error) {
 }
 
 func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -29,13 +29,9 @@ func (d Dir) AppendLog(line []byte) error {
 		return err
 	}
 	defer f.Close()
-	size, err := appendRows(f, append(bytes.Clone(line), '\n'))
-	if err != nil || size > 0 {
-		return err
-	}
-	// The file is new, and so may be the folders around it.
+	// When the file is new, so may be the folders around it.
 	runs := filepath.Dir(d.Path)
-	return together(
+	return appendRows(f, append(bytes.Clone(line), '\n'),
 		func() error { return syncDir(d.Path) },
 		func() error { return syncDir(runs) },
 		func() error { return syncDir(filepath.Dir(runs)) })
@@ -91,8 +87,7 @@ func (l Life) Send(rows ...Send) error {
 	if err != nil || len(data) == 0 {
 		return err
 	}
-	_, err = appendRows(f, data)
-	return err
+	return appendRows(f, data)
 }
 
 func sentIDs(f *os.File) (map[string]bool, error) {
@@ -146,29 +141,30 @@ func checkRow(s Send) error {
 	return nil
 }
 
-// appendRows adds whole lines to a file opened for appending, syncs it and
-// returns the size it had. A torn last line gets its line end first, so that it
-// spoils nothing but itself. What fails is taken back.
-func appendRows(f *os.File, rows []byte) (size int64, err error) {
+// appendRows adds whole lines to a file opened for appending and syncs it; with
+// the first ones, whatever whenNew syncs. A torn last line gets its line
+// end first, so that it spoils nothing but itself. What fails is taken back.
+func appendRows(f *os.File, rows []byte, whenNew ...func() error) error {
 	info, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	size = info.Size()
+	size := info.Size()
 	if size > 0 {
+		whenNew = nil
 		last := make([]byte, 1)
 		if _, err := f.ReadAt(last, size-1); err != nil {
-			return size, err
+			return err
 		}
 		if last[0] != '\n' {
 			rows = append([]byte{'\n'}, rows...)
 		}
 	}
 	_, err = f.Write(rows)
-	if err = errors.Join(err, f.Sync()); err != nil {
-		return size, errors.Join(err, f.Truncate(size))
+	if err = errors.Join(err, together(append(whenNew, f.Sync)...)); err != nil {
+		return errors.Join(err, f.Truncate(size))
 	}
-	return size, nil
+	return nil
 }
 
 // isRow reports whether line is one JSON object on one line.

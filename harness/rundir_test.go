@@ -67,7 +67,7 @@ func TestLivesAreNumberedAndWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 11; n++ {
-		l, err := d.NewLife(Spec{Agent: "pi", Argv: []string{"pi", "<&>"}}, []byte("the prompt"), []Send{{ID: "a", Line: "<&>"}})
+		l, err := lifeOf(d, Spec{Agent: "pi", Argv: []string{"pi", "<&>"}}, []byte("the prompt"), []Send{{ID: "a", Line: "<&>"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func checkFiles(t *testing.T, last Life) {
 func TestRowsThatAreRefused(t *testing.T) {
 	d := newDir(t)
 	for _, s := range []Send{{Line: "no id"}, {ID: "a", Line: "two\nlines"}, {ID: "a", Do: "dance"}} {
-		if _, err := d.NewLife(Spec{}, nil, []Send{s}); err == nil {
+		if _, err := lifeOf(d, Spec{}, nil, []Send{s}); err == nil {
 			t.Errorf("%+v was taken", s)
 		}
 	}
@@ -125,7 +125,7 @@ func TestRowsThatAreRefused(t *testing.T) {
 }
 
 func TestSendersTogether(t *testing.T) {
-	l, err := newDir(t).NewLife(Spec{}, nil, nil)
+	l, err := lifeOf(newDir(t), Spec{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestPrune(t *testing.T) {
 }
 
 func TestExitReadBack(t *testing.T) {
-	l, err := newDir(t).NewLife(Spec{}, nil, nil)
+	l, err := lifeOf(newDir(t), Spec{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

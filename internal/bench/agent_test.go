@@ -142,9 +142,12 @@ func startLife(b *testing.B, state string, argv ...string) *harness.Life {
 	must(b, err)
 	dir, err := harness.CreateDir(state, "01KB7X2M")
 	must(b, err)
-	life, err := dir.NewLife(harness.Spec{Agent: "pi", Driver: "pi", Argv: argv, Dir: state}, nil, nil)
+	life, err := dir.Next()
 	must(b, err)
-	must(b, life.Start(p.deckhand, os.Environ()))
+	must(b, life.Hire(p.deckhand, os.Environ()))
+	must(b, life.Write(harness.Spec{Agent: "pi", Driver: "pi", Argv: argv, Dir: state}, nil, nil))
+	must(b, life.Place())
+	must(b, life.Start())
 	return life
 }
 

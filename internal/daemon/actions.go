@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"os"
 	"time"
 
 	"deckhand/dispatch"
@@ -50,15 +49,16 @@ func (d *daemon) claim(a dispatch.Action) bool {
 	card := a.Card
 	r := newRun(&dispatch.Run{ID: id}, dir)
 	d.runs[id] = r
+	d.hireAhead(r, a.Agent)
 	ok := d.log(r, dispatch.Entry{
 		Kind: dispatch.Claimed, Card: &card, Agent: a.Agent, Project: a.Project, Folder: a.Folder, By: a.By,
 		Nonce: d.nonce(card), Chat: d.chatName(now, card.Title), Earlier: a.Earlier,
 	})
 	if !ok {
-		delete(d.runs, id)
-		os.Remove(dir.Path) // what holds no log is nothing; a full disk must not fill up with them
+		d.forgetRun(r)
 		return false
 	}
+	d.writeAhead(r, a)
 	d.served(dispatch.CardID{Board: card.Board, Key: card.Key})
 	d.say("%s:%d: @%s takes %q", card.Board, card.Line, a.Agent, card.Title)
 	return true

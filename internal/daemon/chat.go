@@ -15,6 +15,10 @@ import (
 // ask, a failure and the end of a turn are written at once.
 const chatEvery = 10 * time.Second
 
+// chatFirst is how long a chat is left alone when an agent is started, which
+// wants the same disk and comes first.
+const chatFirst = 150 * time.Millisecond
+
 // chatAway is how long a chat may be on its way to another place, for each of a
 // few looks.
 const chatAway = 5 * time.Second

@@ -247,6 +247,11 @@ func (d *daemon) close() {
 	}()
 	select {
 	case <-joined:
+		for _, r := range d.runs {
+			if r.ahead != nil {
+				r.ahead.close()
+			}
+		}
 		if err := d.store.Close(); err != nil {
 			d.say("store: %v", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -180,7 +181,7 @@ func (f *folder) take() error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := f.flock(lock); err != nil {
 		lock.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return fmt.Errorf("%s: %w%s", f.dir, ErrRunning, f.who())
@@ -212,6 +213,27 @@ func (f *folder) sweep() {
 	for _, name := range left {
 		_ = os.Remove(name) // the next start tries again
 	}
+}
+
+// unborn is how long a daemon that was killed can go on holding its lock: a
+// process that it was starting has it, too, until it runs its own program.
+const unborn = time.Second
+
+// flock locks the folder. It waits only for the lock of a daemon that is dead.
+func (f *folder) flock(lock *os.File) error {
+	for end := time.Now().Add(unborn); ; {
+		err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) || !f.ownerDied() || time.Now().After(end) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// ownerDied reports whether the daemon that had the folder last was killed.
+func (f *folder) ownerDied() bool {
+	r, err := f.daemon()
+	return err == nil && r.PID > 0 && errors.Is(unix.Kill(r.PID, 0), unix.ESRCH)
 }
 
 // realParent is the real path of a folder that may not be there yet.

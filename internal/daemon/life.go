@@ -34,7 +34,7 @@ func (d *daemon) follow(r *run, s spawned) {
 		end:   func(e end) { d.lifeEnded(r, s.life, e) },
 	})
 	d.busy[r.ID] = true
-	d.writeChat(r)
+	r.chatDue = time.Now().Add(chatFirst)
 	if r.Phase == dispatch.PhaseStopping {
 		r.runner.stop()
 	}

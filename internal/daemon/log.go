@@ -25,15 +25,23 @@ func (d *daemon) log(r *run, e dispatch.Entry) bool {
 	if !d.written(r, e) {
 		return false
 	}
-	r.apply(e)
+	d.apply(r, e)
 	d.record.note(d, r, e)
 	return true
+}
+
+// apply adds an entry to what is known of a run.
+func (d *daemon) apply(r *run, e dispatch.Entry) {
+	r.apply(e)
+	if r.ahead != nil && !r.Live() {
+		d.dropAhead(r, func() {})
+	}
 }
 
 // fact writes what has happened.
 func (d *daemon) fact(r *run, e dispatch.Entry) {
 	e = d.stamped(r, e)
-	r.apply(e)
+	d.apply(r, e)
 	d.dirty = true
 	if len(r.unlogged) > 0 || !d.written(r, e) {
 		r.unlogged = append(r.unlogged, e)

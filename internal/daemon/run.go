@@ -23,6 +23,7 @@ type run struct {
 	logged   map[logKey]bool
 	unlogged []dispatch.Entry // facts that the disk has not taken yet, oldest first
 	starting bool             // a life is being started
+	ahead    *ahead           // a life that waits to be started; nil: none is made yet
 	misses   int              // keepers that died before they did anything
 
 	fault trouble   // why the last effect on its card failed

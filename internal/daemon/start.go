@@ -34,8 +34,12 @@ func (d *daemon) startLife(r *run) bool {
 		d.fact(r, dispatch.Entry{Kind: dispatch.Ended, Reason: err.Error()})
 		return true
 	}
-	d.busy[r.ID], r.starting = true, true
-	d.queues.add("run:"+r.ID, func() any { return job.start() }, func(v any) {
+	a := r.ahead
+	if a == nil {
+		a = &ahead{}
+	}
+	d.busy[r.ID], r.starting, r.ahead = true, true, nil
+	d.queues.add("run:"+r.ID, func() any { return job.start(a) }, func(v any) {
 		s := v.(spawned)
 		r.starting = false
 		delete(d.busy, r.ID)
@@ -75,37 +79,63 @@ func (d *daemon) job(r *run, path string, card *board.Card) (*job, error) {
 	}, nil
 }
 
-func (j *job) start() spawned {
-	var err error
-	if j.spec.Resume, err = arrived(j.dir, j.spec.Session); err != nil {
-		return spawned{err: err}
+// composed is what a life is about.
+type composed struct {
+	spec    harness.Spec
+	prompt  string
+	rows    []harness.Send
+	session harness.Session // the other end of rows
+}
+
+// compose makes the prompt and what leads to it.
+func (j *job) compose() (c composed, err error) {
+	c.spec = j.spec
+	if c.spec.Resume, err = arrived(j.dir, c.spec.Session); err != nil {
+		return c, err
 	}
-	p := j.build(j.spec.Resume)
-	if j.spec.Receipt, err = json.Marshal(p.receipt); err != nil {
-		return spawned{err: err}
+	p := j.build(c.spec.Resume)
+	c.prompt = p.text
+	if c.spec.Receipt, err = json.Marshal(p.receipt); err != nil {
+		return c, err
 	}
-	if j.spec.Argv, err = j.driver.Argv(j.agent, j.spec); err != nil {
-		return spawned{err: err}
+	if c.spec.Argv, err = j.driver.Argv(j.agent, c.spec); err != nil {
+		return c, err
 	}
-	session, rows, err := attach(j.driver, j.agent, j.spec, p.text)
+	c.session, c.rows, err = attach(j.driver, j.agent, c.spec, c.prompt)
+	return c, err
+}
+
+// start starts a life: the one that was made ahead, with what is true now.
+func (j *job) start(a *ahead) spawned {
+	s, err := j.startOn(a)
 	if err != nil {
-		return spawned{err: err}
-	}
-	life, err := j.dir.NewLife(j.spec, []byte(p.text), rows)
-	if err != nil {
-		return spawned{err: err}
-	}
-	j.at("life made")
-	exe, err := keeperExe(j.exe)
-	if err == nil {
-		err = life.Start(exe, j.agent.Env)
-	}
-	if err != nil {
-		life.Close()
+		a.close()
 		return spawned{err: err}
 	}
 	j.at("keeper started")
-	return spawned{life: life, session: session, prompt: p.text}
+	return s
+}
+
+func (j *job) startOn(a *ahead) (s spawned, err error) {
+	c, err := j.compose()
+	if err != nil {
+		return s, err
+	}
+	exe, err := keeperExe(j.exe)
+	if err != nil {
+		return s, err
+	}
+	if err := a.hire(j.dir, exe, j.agent.Env); err != nil {
+		return s, err
+	}
+	if err := a.write(c); err != nil {
+		return s, err
+	}
+	if err := a.life.Place(); err != nil {
+		return s, err
+	}
+	j.at("life made")
+	return spawned{life: a.life, session: c.session, prompt: c.prompt}, a.life.Start()
 }
 
 // keeperExe is the program that keepers are: this one, also when its file was
