@@ -100,6 +100,7 @@ type Card struct {
 	Key   string   `json:"key"`
 	Title string   `json:"title"`
 	Lines []string `json:"lines,omitempty"` // the person's lines below the first
+	Next  string   `json:"next,omitempty"`  // claimed: the first line of the card that followed it in its lane
 }
 
 // Ask is what a waiting run wants of a person.

@@ -135,12 +135,22 @@ func (p *pull) machine() Rule {
 	return pass(name)
 }
 
+// following is the first line of the card behind one in its lane.
+func following(l *board.Lane, c *board.Card) string {
+	for i := range l.Cards[:max(0, len(l.Cards)-1)] {
+		if &l.Cards[i] == c {
+			return l.Cards[i+1].Key
+		}
+	}
+	return ""
+}
+
 func (p *pull) start(v *Verdict) {
 	p.onBoard[v.Board.Path]++
 	c := v.Card
 	a := Action{
 		Do: DoClaim, By: "board", Board: v.Board.Path, Agent: v.agent(), Project: projectOf(c, v.Board, p.w), Folder: p.folderOf(v),
-		Card: Card{Board: v.Board.Path, Lane: v.Lane.Title, Line: c.Line, Key: c.Key, Title: c.Title, Lines: c.Lines},
+		Card: Card{Board: v.Board.Path, Lane: v.Lane.Title, Line: c.Line, Key: c.Key, Title: c.Title, Lines: c.Lines, Next: following(v.Lane, c)},
 	}
 	switch r := v.over; {
 	case v.resumes():

@@ -239,15 +239,35 @@ func (d *daemon) takeBack(r *run, a dispatch.Action) bool {
 	}
 	up := board.Update{Run: strings.ToLower(r.ID), Key: a.Key, ToLane: r.Card.Lane, Remove: true, Wrote: r.Wrote}
 	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) {
+		up.At = placeBefore(b, r.Card.Lane, r.Card.Next)
 		next, err := b.Apply(up)
 		if errors.Is(err, board.ErrNoLane) { // a person has renamed it: the card stays where it is
 			stays := up
-			stays.ToLane = ""
+			stays.ToLane, stays.At = "", 0
 			return b.Apply(stays)
 		}
 		return next, err
 	}, func() { d.log(r, over) })
 	return true
+}
+
+// placeBefore is the place in a lane before the card that reads so, from 1; 0: there
+// is no such card, or more than one.
+func placeBefore(b *board.Board, lane, key string) int {
+	l := b.LaneNamed(lane)
+	if l == nil || key == "" {
+		return 0
+	}
+	at := 0
+	for i := range l.Cards {
+		if l.Cards[i].Key == key {
+			if at > 0 {
+				return 0
+			}
+			at = i + 1
+		}
+	}
+	return at
 }
 
 // clear takes the item that was copied with a task that recurs off the new card.

@@ -52,3 +52,18 @@ func (p *placeT) sendBack(first, add string) error {
 	}
 	return os.Rename(p.at(".Shop.md.tmp"), p.at("Shop.md"))
 }
+
+// A claim that is taken back leaves its card where it stood.
+func TestTakenBackToItsPlace(t *testing.T) {
+	plan := "- [ ] First\n- [ ] Ship it @pi\n\t[record]\n- [ ] Last\n"
+	p := newPlace(t, fast, boardOf(plan))
+	p.killedAt("1 logged shown")
+	if got := p.lane("In Progress"); !strings.Contains(got, "🔵 pi works") {
+		t.Fatalf("nothing is claimed:\n%s", p.read("Shop.md"))
+	}
+	p.edit("  shop:", "  other:")
+	p.once()
+	if got := p.read("Shop.md"); got != boardOf(plan) || p.starts() != 0 {
+		t.Errorf("%d starts, board:\n%s", p.starts(), got)
+	}
+}
