@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,9 @@ func shows(r *Run, set *Settings, b *board.Board) (item board.Item, to string) {
 		role = board.Working
 		if len(r.Asks) > 0 {
 			item.Details = []string{r.Asks[0].Since.Format("15:04")}
+			if n := len(r.Asks); n > 1 {
+				item.Details = append(item.Details, strconv.Itoa(n)+" questions")
+			}
 			item.Said = question(r.Asks[0])
 		}
 		item.Boxes = []string{"- `deckhand stop " + short(r) + "` ends it"}

@@ -324,9 +324,9 @@ func (m *model) harnessAgent(name string) (found, harness.Driver, error) {
 	}
 	a := found{Agent: harness.Agent{Name: name, Driver: row.Driver, Command: row.Command, Model: row.Model, Ask: row.Ask}}
 	path := slices.Concat(m.machine.Path, filepath.SplitList(os.Getenv("PATH")))
-	argv, tried, err := harness.Resolve(row.Command, name, filepath.Dir(m.o.Config), path)
+	argv, tried, _ := harness.Resolve(row.Command, name, filepath.Dir(m.o.Config), path)
 	a.Tried = tried
-	if err == nil {
+	if argv != nil { // one that cannot be run, too: its driver says what is wrong with it
 		a.Command = argv
 	}
 	file := map[string]string{}

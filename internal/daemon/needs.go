@@ -25,13 +25,11 @@ func (m *model) needs(now time.Time) []inbox.Need {
 	link := func(to, text string) string { return dispatch.Link(page, to, text, m.wiki) }
 	var out []inbox.Need
 	for _, r := range m.sorted() {
-		n, ok := m.needOf(r)
-		if !ok {
-			continue
+		for _, n := range m.needsOf(r) {
+			n.Agent, n.Card = r.Agent, r.Card.Title
+			n.Board, n.Chat = link(r.Board, trimMD(path.Base(r.Board))), link(m.chatPath(r), "chat")
+			out = append(out, n)
 		}
-		n.Agent, n.Card = r.Agent, r.Card.Title
-		n.Board, n.Chat = link(r.Board, trimMD(path.Base(r.Board))), link(m.chatPath(r), "chat")
-		out = append(out, n)
 	}
 	slices.SortStableFunc(out, func(a, b inbox.Need) int { return b.Since.Compare(a.Since) })
 	for _, v := range m.decision.Cards {
@@ -64,24 +62,41 @@ func heldNeed(v dispatch.Verdict, held []dispatch.Reason) inbox.Need {
 	return n
 }
 
-func (m *model) needOf(r *run) (inbox.Need, bool) {
-	n := inbox.Need{Next: next(r), Since: r.Ended}
+// needsOf is what a run wants of a person: one thing, or each of its questions.
+func (m *model) needsOf(r *run) []inbox.Need {
 	for _, note := range m.decision.Notes {
 		if note.Run == r.ID {
-			return inbox.Need{Kind: "held", Since: r.Turn, Text: note.Text, Next: note.Hint}, true
+			return []inbox.Need{{Kind: "held", Since: r.Turn, Text: note.Text, Next: note.Hint}}
 		}
 	}
+	if r.Phase != dispatch.PhaseWaiting {
+		if n, ok := m.needOf(r); ok {
+			return []inbox.Need{n}
+		}
+		return nil
+	}
+	var out []inbox.Need
+	for _, a := range r.Asks {
+		out = append(out, askNeed(a, next(r)))
+	}
+	return out
+}
+
+func askNeed(a dispatch.Ask, next string) inbox.Need {
+	n := inbox.Need{Kind: "asks", Since: a.Since, Text: a.Title, Next: next}
+	if a.Kind == "question" {
+		return n
+	}
+	n.Code = a.Message
+	if len(a.Options) > 0 {
+		n.Text += "\n" + strings.Join(a.Options, "\n")
+	}
+	return n
+}
+
+func (m *model) needOf(r *run) (inbox.Need, bool) {
+	n := inbox.Need{Next: next(r), Since: r.Ended}
 	switch {
-	case r.Phase == dispatch.PhaseWaiting && len(r.Asks) > 0:
-		a := r.Asks[0]
-		n.Kind, n.Since, n.Text = "asks", a.Since, a.Title
-		if a.Kind == "question" {
-			break
-		}
-		n.Code = a.Message
-		if len(a.Options) > 0 {
-			n.Text += "\n" + strings.Join(a.Options, "\n")
-		}
 	case r.Phase != dispatch.PhaseOver && r.Phase != dispatch.PhaseEnding:
 		return n, r.fault.text != "" && faultNeed(r, &n)
 	case r.Outcome == dispatch.Review:
