@@ -26,6 +26,16 @@ func Link(from, to, text string, wiki bool) string {
 	return "[" + linkText(text) + "](" + strings.Join(parts, "/") + ")"
 }
 
+// Ref is the link to a file in a property: a wikilink by its name alone, and a
+// Markdown link where that cannot name it.
+func Ref(from, to string) string {
+	name := strings.TrimSuffix(path.Base(to), ".md")
+	if nameable(name) {
+		return "[[" + name + "]]"
+	}
+	return Link(from, to, name, false)
+}
+
 // nameable reports whether a wikilink can hold s: it knows no escapes.
 func nameable(s string) bool {
 	return s != "" && s == strings.TrimSpace(s) && s == markdown.Escape(s) &&

@@ -81,3 +81,15 @@ func FuzzLink(f *testing.F) {
 		}
 	})
 }
+
+// What a wikilink cannot name is linked to as everywhere else.
+func TestRef(t *testing.T) {
+	for to, want := range map[string]string{
+		"boards/Shop.md": "[[Shop]]",
+		"A]] b.md":       `[A\]\] b](../A%5D%5D%20b.md)`,
+		"A|b.md":         "[A|b](../A%7Cb.md)",
+		"C#.md":          "[C#](../C%23.md)",
+	} {
+		same(t, to, Ref("chats/x.md", to), want)
+	}
+}

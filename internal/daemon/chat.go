@@ -205,10 +205,10 @@ func (d *daemon) shape(r *run) string {
 }
 
 // props is the header of a run's chat.
-func (d *daemon) props(r *run) chats.Props {
+func (m *model) props(r *run) chats.Props {
 	p := chats.Props{
 		Title: r.Card.Title, Agent: r.Agent, Model: r.model, Project: r.Project,
-		Board: "[[" + trimMD(path.Base(r.Card.Board)) + "]]", Run: r.ID, Status: r.Word(),
+		Board: dispatch.Ref(m.chatPath(r), r.Card.Board), Run: r.ID, Status: r.Word(),
 		Created: r.Claimed.Local(), Cost: r.Cost, Tokens: r.Tokens,
 	}
 	return p
