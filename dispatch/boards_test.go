@@ -101,3 +101,15 @@ func cardAt(b *board.Board, line int) *board.Card {
 	}
 	return nil
 }
+
+// Of a board that is the reason itself one card is told, with the number of the
+// others that ask.
+func TestBoardWithAFaultIsToldOnce(t *testing.T) {
+	d := newDesk(t)
+	d.save("Shop.md", lanes("Plan: A @pi | No agent | B @pi | C @pi"))
+	d.boards["Shop.md"].Gone = "read-only"
+	cards := d.look().Cards
+	if len(cards) != 1 || cards[0].Card.Key != "A @pi" || cards[0].More != 2 || len(cards[0].Held()) != 1 {
+		t.Errorf("%+v, want the first of three", cards)
+	}
+}

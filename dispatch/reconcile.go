@@ -70,13 +70,17 @@ func (k *keep) asking(seen *Seen) {
 	if k.w.Set.AddLanes && k.w.Set.Held.Text == "" && asked && seen.blind() == "" && seen.Board.Problem == "" && len(seen.Board.Missing()) > 0 {
 		k.do(Action{Do: DoAddLanes, Board: seen.Board.Path})
 	}
+	fault, first := seen.fault() != "", -1
 	for _, s := range spots {
-		if k.at[s.card] != nil {
-			continue
-		}
-		k.d.Cards = append(k.d.Cards, k.judge.card(seen, s.lane, s.card))
-		if seen.fault() != "" {
-			break // the others have the same reason, and it is the board's
+		switch {
+		case k.at[s.card] != nil:
+		case fault && first >= 0: // it has the same reason, and it is the board's
+			if len(s.card.Agents) > 0 {
+				k.d.Cards[first].More++
+			}
+		default:
+			first = len(k.d.Cards)
+			k.d.Cards = append(k.d.Cards, k.judge.card(seen, s.lane, s.card))
 		}
 	}
 	for _, p := range k.back {

@@ -92,6 +92,7 @@ type Verdict struct {
 	// lane, with a mention. Other cards are nobody's concern.
 	Asks bool
 	Run  string // the run it belongs to, if any
+	More int    // of a board with a fault: how many other cards ask, and have the same reason
 
 	seen  *Seen
 	whole bool // rules that hold are named too

@@ -150,6 +150,7 @@ type Held struct {
 	Line    int      `json:"line"`
 	Reasons []string `json:"reasons"`
 	Hints   []string `json:"hints,omitempty"`
+	More    int      `json:"more,omitempty"` // other cards of its board that are held by the same, which is the board's
 }
 
 // Queued is a card that waits for its turn only.

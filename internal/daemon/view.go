@@ -50,7 +50,7 @@ func (m *model) shown(r *run, now time.Time) bool {
 }
 
 func heldView(v dispatch.Verdict, held []dispatch.Reason) control.Held {
-	h := control.Held{Card: v.Card.Title, Board: v.Board.Path, Line: v.Card.Line, Reasons: []string{}}
+	h := control.Held{Card: v.Card.Title, Board: v.Board.Path, Line: v.Card.Line, Reasons: []string{}, More: v.More}
 	for _, r := range held {
 		h.Reasons = append(h.Reasons, r.Text)
 		if r.Hint != "" {
