@@ -59,7 +59,7 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 		Log: &log, Version: version(),
 	}
 	// Rights first, then the card: cards that were there before would wait.
-	if err := daemon.Grant(ctx, o, daemon.Grants{}); err != nil {
+	if err := daemon.Grant(ctx, o, daemon.Grants{Trust: true}); err != nil {
 		return err
 	}
 	before, err := s.saveCard()

@@ -73,6 +73,9 @@ func (a *app) grant(ctx context.Context, dir string, g daemon.Grants) error {
 	if g.Start {
 		also = append(also, "start")
 	}
+	if g.Trust {
+		also = append(also, "trust")
+	}
 	if g.Here {
 		also = append(also, "here")
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) trustCmd() *cobra.Command {
-	var g daemon.Grants
+	g := daemon.Grants{Trust: true}
 	c := &cobra.Command{
 		Use: "trust [DIR]", Short: "let cards of a work folder start agents", Args: atMost(1),
 		Long: `Puts the folder into trust: of the machine's configuration. From then on a card

@@ -68,7 +68,7 @@ func newPlace(b *testing.B) *place {
 // nothing.
 func (p *place) grant() {
 	p.b.Helper()
-	must(p.b, daemon.Grant(context.Background(), p.o, daemon.Grants{}))
+	must(p.b, daemon.Grant(context.Background(), p.o, daemon.Grants{Trust: true}))
 }
 
 // vault fills the work folder.

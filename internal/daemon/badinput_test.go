@@ -36,7 +36,7 @@ func bad(t *testing.T, settings string, projects, agents map[string]string) *pla
 		text += "  " + name + ": {driver: pi, command: " + agents[name] + "}\n"
 	}
 	p.write(p.o.Config, text+"max_running: 50\n")
-	if err := Grant(context.Background(), p.o, Grants{}); err != nil {
+	if err := Grant(context.Background(), p.o, Grants{Trust: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.write(p.at("Shop.md"), boardOf("- [ ] Good @pi\n"))

@@ -328,10 +328,11 @@ func (m *model) boardFor(name string) (string, *control.Error) {
 // answered when all that this means is known.
 func (d *daemon) doGrant(c control.Command, done reply) {
 	words := strings.Fields(c.Text)
+	g := Grants{Start: slices.Contains(words, "start"), Trust: slices.Contains(words, "trust"), Here: slices.Contains(words, "here")}
 	d.reload(func() {
 		granted := func(err error) {
 			if err == nil {
-				d.regrant(slices.Contains(words, "start"))
+				d.regrant(g.Start)
 			}
 			done(control.Result{Text: "the daemon knows"}, err)
 		}
@@ -339,6 +340,6 @@ func (d *daemon) doGrant(c control.Command, done reply) {
 			granted(nil)
 			return
 		}
-		d.takeFolder(slices.Contains(words, "here"), granted)
+		d.takeFolder(g.claim(), granted)
 	})
 }

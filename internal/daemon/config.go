@@ -250,8 +250,8 @@ func (d *daemon) newOutput() {
 		d.say("%v", err)
 	}
 	d.page.shape = ""
-	if d.mine.here {
-		d.takeFolder(true, nil)
+	if d.mine.here && !d.f.file.Away {
+		d.takeFolder(claimFree, nil)
 		return
 	}
 	d.lookMachine()

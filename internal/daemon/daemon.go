@@ -124,6 +124,9 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 			Hint: "deckhand adopt\ndeckhand trust " + shell.Path(tilde(f.dir)), Code: control.CodeConflict,
 		}
 	}
+	if why := f.wasCopied(); why.Text != "" {
+		return Outcome{}, &control.Error{Text: tilde(f.dir) + ": " + why.Text, Hint: why.Hint, Code: control.CodeConflict}
+	}
 	if err := f.take(); err != nil {
 		return Outcome{}, err
 	}

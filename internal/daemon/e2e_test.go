@@ -106,7 +106,7 @@ func newPlace(t *testing.T, settings, board string) *placeT {
 	if settings != "" {
 		p.write(filepath.Join(p.work, "deckhand.yaml"), settings)
 	}
-	if err := Grant(context.Background(), p.o, Grants{}); err != nil {
+	if err := Grant(context.Background(), p.o, Grants{Trust: true}); err != nil {
 		t.Fatal(err)
 	}
 	p.write(p.at("Shop.md"), board)

@@ -32,13 +32,15 @@ var ErrRunning = errors.New("another deckhand runs on this folder")
 //	<state>/<key>/receipts.jsonl first results of client commands
 //	<state>/<key>/runs/<id>/     one folder a run (package harness)
 type folder struct {
-	dir   string // real path of the work folder
-	key   string
-	state string // <state>/<key>
-	file  folderFile
-	moved string   // where the folder was before, when its state is still there and it has none here
-	twin  string   // the name the same folder has its state by: this one is a bind mount, or written in other letters
-	lock  *os.File // flock on the work folder itself, while a daemon runs
+	dir     string // real path of the work folder
+	key     string
+	state   string // <state>/<key>
+	file    folderFile
+	moved   string   // where the folder was before, when its state is still there and it has none here
+	twin    string   // the name the same folder has its state by: this one is a bind mount, or written in other letters
+	machine string   // this machine's id
+	copied  bool     // the state was another machine's, and nobody has said that this one goes on with it
+	lock    *os.File // flock on the work folder itself, while a daemon runs
 
 	receipts receipts // of a daemon
 }
@@ -47,9 +49,11 @@ type folder struct {
 type folderFile struct {
 	Format  int      `json:"format"` // 1
 	Path    string   `json:"path"`
-	Inode   uint64   `json:"inode"`   // of the work folder: how a moved one is known again
-	Secret  string   `json:"secret"`  // makes the nonces of prompts
-	Outputs []string `json:"outputs"` // every folder that ever was output:
+	Inode   uint64   `json:"inode"`          // of the work folder: how a moved one is known again
+	Secret  string   `json:"secret"`         // makes the nonces of prompts
+	Machine string   `json:"machine"`        // whose state this is: a copied home takes it along
+	Away    bool     `json:"away,omitempty"` // another machine was named to run the folder since this one was told to
+	Outputs []string `json:"outputs"`        // every folder that ever was output:
 	Grants  []string `json:"grants"`
 	Before  []before `json:"before"`
 	Forced  []cardID `json:"forced,omitempty"` // cards a person asked for by command, until they have their run
@@ -104,6 +108,12 @@ func openFolder(dir, state string) (*folder, error) {
 	f := &folder{dir: real, key: Key(real)}
 	f.state = filepath.Join(state, f.key)
 	f.file, err = readFolderFile(f.path("folder.json"))
+	if err == nil && f.file.Machine != "" {
+		if f.machine, err = machineID(state); err != nil {
+			return nil, err
+		}
+		f.copied = f.file.Machine != f.machine
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		f.file, err = folderFile{Format: 1, Path: real, Inode: inode(info)}, nil
 		f.known(state, info)
@@ -177,6 +187,10 @@ func (f *folder) take() error {
 	if err := os.MkdirAll(f.path("runs"), 0o700); err != nil {
 		return err
 	}
+	var err error
+	if f.machine, err = machineID(filepath.Dir(f.state)); err != nil {
+		return err
+	}
 	lock, err := os.Open(f.dir)
 	if err != nil {
 		return err
@@ -194,10 +208,13 @@ func (f *folder) take() error {
 	}
 	f.lock, f.moved = lock, "" // whoever takes a folder anew has said so
 	f.sweep()
-	if f.file.Secret == "" {
-		var secret [16]byte
-		rand.Read(secret[:])
-		f.file.Secret = hex.EncodeToString(secret[:])
+	if f.file.Secret == "" || f.file.Machine == "" {
+		if f.file.Secret == "" {
+			var secret [16]byte
+			rand.Read(secret[:])
+			f.file.Secret = hex.EncodeToString(secret[:])
+		}
+		f.file.Machine = f.machine
 		if err := f.save(); err != nil {
 			f.release()
 			return err

@@ -17,7 +17,19 @@ import (
 // Grants say what a grant is to do beside being written down.
 type Grants struct {
 	Start bool // the cards that are there may start
+	Trust bool // the folder was trusted just now: this machine runs it when none is named
 	Here  bool // this machine takes the folder over from another
+}
+
+// claim is how far that goes.
+func (g Grants) claim() claim {
+	switch {
+	case g.Here:
+		return claimHere
+	case g.Trust:
+		return claimFree
+	}
+	return claimNone
 }
 
 // regrant compares what is granted with what was, and marks the cards that
@@ -41,6 +53,9 @@ func Grant(ctx context.Context, o Options, g Grants) error {
 	if err != nil {
 		return err
 	}
+	if why := f.wasCopied(); why.Text != "" && !g.Here {
+		return &control.Error{Text: tilde(f.dir) + ": " + why.Text, Hint: why.Hint, Code: control.CodeConflict}
+	}
 	if err := f.take(); err != nil {
 		return err
 	}
@@ -54,7 +69,11 @@ func Grant(ctx context.Context, o Options, g Grants) error {
 	}
 	err = f.output(m.settings.Output)
 	if err == nil && m.trusted() {
-		_, err = takeMachine(ctx, s, f.dir, m.settings.Output, o.State, g.Here)
+		var now machineState
+		var took bool
+		if now, took, err = takeMachine(ctx, s, f.dir, m.settings.Output, o.State, g.claim()); err == nil {
+			err = f.sawMachine(now, took)
+		}
 	}
 	if err == nil && !m.badMachine {
 		err = f.grant(m.grants(), m.waiting(), g.Start)

@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,26 +20,50 @@ import (
 
 // machineState is which machine runs the folder, by deckhand/Machine.md.
 type machineState struct {
-	here  bool
-	named bool
+	here  bool // it is this one
+	named bool // one is named
+	there bool // there is a Machine.md, whatever it says
 	host  string
 }
 
+// elsewhere reports whether another machine is named.
+func (s machineState) elsewhere() bool { return s.named && !s.here }
+
 // held says why another machine's folder starts nothing here. A file that is
 // missing or unreadable counts as another machine's: two laptops that meet
-// again must not both start.
-func (s machineState) held() dispatch.Reason {
+// again must not both start. So does one that names us again after it named
+// another: sync brings old copies back, and the other one may be at work.
+func (s machineState) held(away bool) dispatch.Reason {
+	const hint = "deckhand trust --here"
 	switch {
+	case s.here && away:
+		return dispatch.Reason{Text: "another machine has run this folder since this one did: an old copy of " + machineName + " may have come back", Hint: hint}
 	case s.here:
 		return dispatch.Reason{}
 	case s.named:
-		return dispatch.Reason{Text: s.host + " runs this folder", Hint: "deckhand trust --here"}
+		return dispatch.Reason{Text: s.host + " runs this folder", Hint: hint}
 	}
-	return dispatch.Reason{Text: "no machine is named to run this folder", Hint: "deckhand trust --here"}
+	return dispatch.Reason{Text: "no machine is named to run this folder", Hint: hint}
 }
 
-// machineID is this machine's id, made once.
+// machineID is this machine's id. It is made of a random one, kept with the
+// state, and of the system's own: a home folder that is copied to another
+// computer takes the first along, and would make two machines one.
 func machineID(state string) (string, error) {
+	kept, err := keptID(state)
+	if err != nil {
+		return "", err
+	}
+	system, err := os.ReadFile("/etc/machine-id")
+	if err != nil || len(system) == 0 {
+		return kept, nil // no such system: a copy is not told from what it was copied from
+	}
+	sum := sha256.Sum256(append([]byte(kept+"\n"), bytes.TrimSpace(system)...))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// keptID is the random part, made once.
+func keptID(state string) (string, error) {
 	path := filepath.Join(state, "machine-id")
 	data, err := os.ReadFile(path)
 	if err == nil && len(strings.TrimSpace(string(data))) > 0 {
@@ -53,7 +79,7 @@ func machineID(state string) (string, error) {
 	rand.Read(raw[:])
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return machineID(state)
+		return keptID(state)
 	}
 	if err != nil {
 		return "", err
@@ -66,27 +92,48 @@ func machineID(state string) (string, error) {
 // machineName is the file in output: that names the machine.
 const machineName = "Machine.md"
 
-// readMachine looks which machine Machine.md names.
+// readMachine looks which machine Machine.md names. A link is not followed: it
+// could lead to a file that says something else on every machine.
 func readMachine(dir, output, state string) machineState {
-	src, err := readRegular(filepath.Join(dir, filepath.FromSlash(output), machineName))
+	path := filepath.Join(dir, filepath.FromSlash(output), machineName)
+	info, err := os.Lstat(path)
 	if err != nil {
-		return machineState{}
+		return machineState{there: !errors.Is(err, fs.ErrNotExist)}
+	}
+	if !info.Mode().IsRegular() {
+		return machineState{there: true}
+	}
+	src, err := readRegular(path)
+	if err != nil {
+		return machineState{there: true}
 	}
 	id, host, ok := inbox.ReadMachine(src)
 	mine, err := machineID(state)
-	return machineState{here: ok && err == nil && id == mine, named: ok, host: host}
+	return machineState{here: ok && err == nil && id == mine, named: ok, there: true, host: host}
 }
 
-// takeMachine writes this machine into Machine.md, when none is named or when a
-// person says so, and gives who runs the folder then.
-func takeMachine(ctx context.Context, s *store.Store, dir, output, state string, here bool) (machineState, error) {
-	now := readMachine(dir, output, state)
-	if now.here || now.named && !here {
-		return now, nil
+// claim is how far a machine may go to run a folder.
+type claim int
+
+const (
+	claimNone claim = iota // it only looks
+	claimFree              // when there is no Machine.md
+	claimHere              // a person says so
+)
+
+// takeMachine writes this machine into Machine.md when it may, and gives who
+// runs the folder then; took is true when a claim has made it this one.
+func takeMachine(ctx context.Context, s *store.Store, dir, output, state string, c claim) (now machineState, took bool, err error) {
+	now = readMachine(dir, output, state)
+	switch {
+	case c == claimNone, c == claimFree && now.there:
+		return now, false, nil
+	case now.here:
+		return now, true, nil
 	}
 	id, err := machineID(state)
 	if err != nil {
-		return now, err
+		return now, false, err
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -96,35 +143,69 @@ func takeMachine(ctx context.Context, s *store.Store, dir, output, state string,
 		return inbox.RenderMachine(id, host), nil
 	})
 	if err != nil {
-		return now, fmt.Errorf("%s: %w", machineName, err)
+		return now, false, err
 	}
-	return readMachine(dir, output, state), nil
+	now = readMachine(dir, output, state)
+	return now, now.here, nil
+}
+
+// sawMachine keeps for good that another machine runs the folder, and that this
+// one was told to.
+func (f *folder) sawMachine(now machineState, took bool) error {
+	was := f.file
+	switch {
+	case took:
+		f.file.Away, f.file.Machine, f.copied = false, f.machine, false
+	case now.elsewhere():
+		f.file.Away = true
+	}
+	if was.Away == f.file.Away && was.Machine == f.file.Machine {
+		return nil
+	}
+	return f.save()
+}
+
+// wasCopied says that the state is another machine's: it may be at work on the
+// runs in it, and what a keeper there does cannot be seen from here.
+func (f *folder) wasCopied() dispatch.Reason {
+	if !f.copied {
+		return dispatch.Reason{}
+	}
+	return dispatch.Reason{Text: "the state of this folder was copied from another machine, which may still run it", Hint: "deckhand trust --here"}
 }
 
 // lookMachine looks again which machine is named.
 func (d *daemon) lookMachine() {
 	dir, output, state := d.f.dir, d.settings.Output, d.o.State
-	d.queues.add("machine", func() any { return readMachine(dir, output, state) }, func(v any) {
-		if now := v.(machineState); now != d.mine {
-			d.mine, d.dirty = now, true
-		}
-	})
+	d.queues.add("machine", func() any { return readMachine(dir, output, state) }, func(v any) { d.runBy(v.(machineState), false) })
 }
 
-// takeFolder makes this machine the one that runs the folder; then is told how
-// that ended.
-func (d *daemon) takeFolder(here bool, then func(error)) {
+// runBy takes note of who runs the folder.
+func (d *daemon) runBy(now machineState, took bool) {
+	if now != d.mine || took {
+		d.mine, d.dirty = now, true
+	}
+	if err := d.f.sawMachine(now, took); err != nil {
+		d.say("%v", err)
+	}
+}
+
+// takeFolder makes this machine the one that runs the folder, when it may; then
+// is told how that ended.
+func (d *daemon) takeFolder(c claim, then func(error)) {
 	type taken struct {
 		mine machineState
+		took bool
 		err  error
 	}
 	dir, output, state := d.f.dir, d.settings.Output, d.o.State
 	d.queues.add("machine", func() any {
-		mine, err := takeMachine(d.ctx, d.store, dir, output, state, here)
-		return taken{mine, err}
+		mine, took, err := takeMachine(d.ctx, d.store, dir, output, state, c)
+		return taken{mine, took, err}
 	}, func(v any) {
 		t := v.(taken)
-		d.mine, d.dirty = t.mine, true
+		d.runBy(t.mine, t.took)
+		d.dirty = true
 		switch {
 		case then != nil:
 			then(t.err)

@@ -108,8 +108,10 @@ func (m *model) held() dispatch.Reason {
 		return dispatch.Reason{Text: "the work folder was at " + tilde(m.f.moved) + " before", Hint: "deckhand adopt"}
 	case m.f.twin != "":
 		return dispatch.Reason{Text: "the work folder is known as " + tilde(m.f.twin), Hint: "deckhand status --dir " + shell.Path(tilde(m.f.twin))}
+	case m.f.copied:
+		return m.f.wasCopied()
 	case m.trusted():
-		return m.mine.held()
+		return m.mine.held(m.f.file.Away)
 	case m.badMachine:
 		return dispatch.Reason{Text: "config.yaml has errors: nothing is granted before they are mended", Hint: "deckhand doctor"}
 	}

@@ -242,7 +242,8 @@ func (d *daemon) firstScan(n int) {
 		return firstLooked{wiki: isDir(filepath.Join(dir, ".obsidian")), mine: readMachine(dir, output, state)}
 	}, func(v any) {
 		first := v.(firstLooked)
-		d.wiki, d.mine = first.wiki, first.mine
+		d.wiki = first.wiki
+		d.runBy(first.mine, false)
 		d.takeUpAll()
 		time.AfterFunc(giveBack, debug.FreeOSMemory)
 		d.say("ready: %s, %s, %s", plural(n, "note", "notes"), plural(len(d.boards), "board", "boards"), d.daemon.Watch)

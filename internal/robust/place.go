@@ -83,7 +83,7 @@ func (p *Place) config() string {
 // Grant makes this the folder's machine; cards that are there now wait.
 func (p *Place) Grant() {
 	p.t.Helper()
-	must(p.t, daemon.Grant(context.Background(), p.Options, daemon.Grants{}))
+	must(p.t, daemon.Grant(context.Background(), p.Options, daemon.Grants{Trust: true}))
 }
 
 // Env is the environment of the program: nothing of the tester's own folders.
