@@ -77,7 +77,7 @@ func (d *daemon) writeChat(r *run) {
 		d.o.at("chat written")
 		return err
 	}, func(v any) {
-		r.chatBusy = false
+		r.chatBusy, d.dirty = false, true // a life may wait for it
 		if err, _ := v.(error); err != nil {
 			d.chatFailed(r, at, err)
 			return
@@ -138,13 +138,17 @@ func (d *daemon) chatLost(r *run, at string) {
 }
 
 // chatDone reports whether the chat has all of the life before; if not, it is
-// written, and the next one starts after it. One that cannot be written does
-// not keep an agent waiting.
+// written, at once when it only waits for its turn, and the next one starts
+// after it. One that cannot be written does not keep an agent waiting.
 func (d *daemon) chatDone(r *run) bool {
 	if r.talk == nil || r.chatFault.tries >= enough || r.chatGone {
 		return true
 	}
-	if items, _, _ := d.unwritten(r); len(items) > 0 && !r.chatBusy && r.chatDue.IsZero() {
+	items, _, _ := d.unwritten(r)
+	if len(items) == 0 {
+		return !r.chatBusy
+	}
+	if failed := r.chatFault.tries > 0 || r.chatMiss > 0; !r.chatBusy && !(failed && !r.chatDue.IsZero()) {
 		d.writeChat(r)
 	}
 	return !r.chatBusy && r.chatDue.IsZero()

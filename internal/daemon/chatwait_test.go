@@ -1,0 +1,59 @@
+package daemon
+
+import "testing"
+
+// A start that has to wait for the chat is looked at again when the chat is
+// written, also when that was its header alone and nothing else happens.
+func TestWrittenChatIsAReasonToLook(t *testing.T) {
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
+	p.once()
+	f, err := openFolder(p.o.Dir, p.o.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDaemon(bounded(t), p.o, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	r := d.sorted()[0]
+	r.talk, r.props, d.dirty = &talk{life: r.Life}, "another header", false
+	d.writeChat(r)
+	if !r.chatBusy || d.chatDone(r) {
+		t.Fatal("the header is not being written")
+	}
+	(<-d.inbox)()
+	if !d.chatDone(r) || !d.dirty {
+		t.Errorf("written: %v, and looked at again: %v", d.chatDone(r), d.dirty)
+	}
+}
+
+// What waits only for its turn to be written is written at once when a life is
+// to start after it.
+func TestStartDoesNotWaitForTheChatsTurn(t *testing.T) {
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
+	p.once()
+	f, err := openFolder(p.o.Dir, p.o.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDaemon(bounded(t), p.o, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	d.ready = true
+	r := d.sorted()[0]
+	r.talk = &talk{life: r.Life, role: "pi"}
+	r.talk.text.WriteString("One more thing.")
+	r.talk.seq = r.ChatSeq + 1
+	r.talk.cut()
+	d.chatLater(r, false, true)
+	if d.chatDone(r) || !r.chatBusy {
+		t.Fatalf("it waits until %v", r.chatDue)
+	}
+	(<-d.inbox)()
+	if !d.chatDone(r) {
+		t.Error("it still waits")
+	}
+}
