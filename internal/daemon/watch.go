@@ -232,17 +232,18 @@ func (d *daemon) folder(b watcher.Batch) {
 	}
 }
 
+// firstScan takes up what there is. Until then the daemon says that it is
+// scanning, and takes no commands.
 func (d *daemon) firstScan(n int) {
-	d.daemon.Watch = d.watch.Mode()
-	if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {
-		d.say("%v", err)
-	}
 	dir, output, state := d.f.dir, d.settings.Output, d.o.State
 	d.queues.add("machine", func() any {
 		return firstLooked{wiki: isDir(filepath.Join(dir, ".obsidian")), mine: readMachine(dir, output, state)}
 	}, func(v any) {
 		first := v.(firstLooked)
-		d.wiki = first.wiki
+		d.wiki, d.daemon.Watch = first.wiki, d.watch.Mode()
+		if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {
+			d.say("%v", err)
+		}
 		d.runBy(first.mine, false)
 		d.takeUpAll()
 		time.AfterFunc(giveBack, debug.FreeOSMemory)

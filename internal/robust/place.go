@@ -153,6 +153,15 @@ func (p *Place) Read(rel string) string {
 	return string(data)
 }
 
+// Text is the same of a file that may be missing at this moment.
+func (p *Place) Text(rel string) string {
+	data, err := os.ReadFile(p.At(rel))
+	if err != nil {
+		return ""
+	}
+	return string(data)
+}
+
 // Lane is the text of one lane of a board.
 func (p *Place) Lane(rel, name string) string {
 	p.t.Helper()

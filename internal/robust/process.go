@@ -36,11 +36,15 @@ func daemonMain(options string, log io.Writer) int {
 
 // FaultEnv names the point at which a daemon ends itself with SIGKILL: "3 card
 // written" is the third time it comes by there, "70 any" the seventieth point of
-// all. ListPoints only lists them.
+// all. ListPoints only lists them. With HoldAt before a point the daemon stays
+// there, says so by making the file HeldName of the place, and goes on
+// everywhere else: what a test does then falls exactly into this moment.
 const (
 	FaultEnv   = "ROBUST_FAULT"
 	ListPoints = "list"
 	AnyPoint   = "any"
+	HoldAt     = "hold "
+	HeldName   = "held"
 )
 
 func fault(want string, log io.Writer) func(string) {
@@ -48,15 +52,21 @@ func fault(want string, log io.Writer) func(string) {
 	seen := map[string]int{}
 	return func(point string) {
 		mu.Lock()
-		defer mu.Unlock()
 		seen[point]++
 		seen[AnyPoint]++
-		switch at := fmt.Sprintf("%d %s", seen[point], point); want {
+		at, any := fmt.Sprintf("%d %s", seen[point], point), fmt.Sprintf("%d %s", seen[AnyPoint], AnyPoint)
+		mu.Unlock()
+		switch want {
 		case ListPoints:
 			fmt.Fprintln(log, "point:", at)
-		case at, fmt.Sprintf("%d %s", seen[AnyPoint], AnyPoint):
+		case at, any:
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // until the signal is delivered
+		case HoldAt + at:
+			if err := os.WriteFile(filepath.Join(os.TempDir(), HeldName), nil, 0o600); err != nil {
+				fmt.Fprintln(log, err)
+			}
+			select {} // until somebody kills it
 		}
 	}
 }
@@ -156,11 +166,21 @@ func (p *Place) Spawn(ctx context.Context, env ...string) *Process {
 func (p *Place) Start(ctx context.Context, env ...string) *Process {
 	p.t.Helper()
 	d := p.Spawn(ctx, env...)
-	if !d.Connect(p) {
-		p.t.Fatalf("the daemon ended\n%s", p.Log)
+	if !d.Ready(p) {
+		p.t.Fatalf("the daemon ended: %v\n%s", d.err, p.Log)
 	}
-	d.Until(func(s control.Status) bool { return s.Watch != "scanning" })
 	return d
+}
+
+// Ready connects and waits until the daemon has seen everything; false: it
+// ended before.
+func (d *Process) Ready(p *Place) bool {
+	d.t.Helper()
+	if d.Client == nil && !d.Connect(p) {
+		return false
+	}
+	_, ok := d.until(func(s control.Status) bool { return s.Watch != "scanning" })
+	return ok
 }
 
 // Connect waits until the daemon answers; false: it ended before.
@@ -180,22 +200,32 @@ func (d *Process) Gone() <-chan struct{} { return d.gone }
 // Until waits for a status.
 func (d *Process) Until(ok func(control.Status) bool) control.Status {
 	d.t.Helper()
+	last, found := d.until(ok)
+	if !found {
+		d.t.Fatalf("the daemon's events ended (%v); last status %+v", d.ctx.Err(), last)
+	}
+	return last
+}
+
+// until is false when the daemon's events end before.
+func (d *Process) until(ok func(control.Status) bool) (last control.Status, found bool) {
+	d.t.Helper()
 	ctx, cancel := context.WithCancel(d.ctx)
 	defer cancel()
 	events, err := d.Client.Events(ctx, 0)
-	must(d.t, err)
-	var last control.Status
+	if err != nil {
+		return last, false
+	}
 	for e := range events {
 		if e.Kind == "run" {
 			continue
 		}
 		must(d.t, e.Decode(&last))
 		if ok(last) {
-			return last
+			return last, true
 		}
 	}
-	d.t.Fatalf("the daemon's events ended (%v); last status %+v", d.ctx.Err(), last)
-	return last
+	return last, false
 }
 
 // Do asks for a command, with an id of its own.

@@ -43,7 +43,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 	if len(all) < 80 {
 		t.Fatalf("only %d points:\n%s", len(all), list.Log)
 	}
-	tried := share(all)
+	tried := share(all, 0, 1)
 	var killed atomic.Int64
 	t.Run("at", func(t *testing.T) {
 		for _, point := range tried {
@@ -64,6 +64,7 @@ func TestKilledAtEveryPoint(t *testing.T) {
 				if left := p.Processes(); len(left) > 0 {
 					t.Errorf("still there: %v", left)
 				}
+				checkRecords(t, p)
 				if t.Failed() {
 					t.Logf("%s\n%s", p.Log, p.Logs())
 				}
@@ -94,8 +95,9 @@ func points(log, after string) []string {
 	})
 }
 
-// share is what this run tries of points: each kind once, in the full form all.
-func share(all []string) []string {
+// share is what this run tries of points: the first of each kind, in the full
+// form all. Of several lists each gets another part of the kinds.
+func share(all []string, part, parts int) []string {
 	if suite.Full() {
 		return all
 	}
@@ -104,7 +106,7 @@ func share(all []string) []string {
 		_, kind, _ := strings.Cut(p, " ")
 		again := seen[kind]
 		seen[kind] = true
-		return again
+		return again || len(seen)%parts != part
 	})
 }
 

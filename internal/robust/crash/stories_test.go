@@ -1,0 +1,164 @@
+package crash
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"deckhand/internal/control"
+	"deckhand/internal/robust"
+)
+
+// story is something that a person and the daemon do together.
+type story struct {
+	name    string
+	plan    string // cards of the lane Plan
+	after   string // points before this one are another story's
+	act     func(*teller)
+	prompts int // that say [record]
+}
+
+func boardOf(plan string) string {
+	return "---\nproject: shop\n---\n\n## Plan\n\n" + plan + "\n## In Progress\n\n## Review\n\n## Done\n"
+}
+
+const hangs = "- [ ] Ship it @pi\n\t[record] [hang]\n"
+
+var stories = []story{
+	{
+		name: "retry", plan: "- [ ] Ship it @pi\n\t[record] [fail]\n", after: "log resumed",
+		act: func(s *teller) {
+			s.shows("Review", "🔴 pi failed")
+			s.command(control.Command{ID: "again", Name: "retry", Run: "Ship it"})
+			s.shows("Review", "🟢 pi: review")
+		},
+		prompts: 1, // the second does not say it
+	},
+	{
+		name: "stop", plan: hangs, after: "log stopping",
+		act: func(s *teller) {
+			s.until(func() bool { return starts(s.Place, "shop") == 1 })
+			s.command(control.Command{ID: "halt", Name: "stop", Run: "Ship it"})
+			s.shows("Review", "⚪ pi stopped")
+		},
+		prompts: 1,
+	},
+	{
+		name: "asks before it acts", plan: "- [ ] Ship it @pi\n\t[record] [ask]\n", after: "log asked",
+		act: func(s *teller) { s.asked(); s.stopped() }, prompts: 1,
+	},
+	{
+		name: "ends in a question", plan: "- [ ] Ship it @pi\n\t[record] [question]\n", after: "log asked",
+		act: func(s *teller) { s.asked(); s.stopped() }, prompts: 1,
+	},
+	{
+		name: "two cards of one folder", plan: "- [ ] One @pi\n\t[record]\n- [ ] Two @pi\n\t[record]\n", after: "2 log claimed",
+		act: func(s *teller) {
+			s.until(func() bool { return strings.Count(s.Text("Shop.md"), "🟢 pi: review") == 2 })
+		},
+		prompts: 2,
+	},
+	{
+		name: "sent back", plan: "- [ ] Ship it @pi\n\t[record]\n", after: "log resumed",
+		act: func(s *teller) {
+			s.shows("Review", "🟢 pi: review")
+			s.Move("Shop.md", "Ship it", "Plan", "Now with the sandbox key. [record]")
+			s.until(func() bool { return starts(s.Place, "shop") == 2 })
+			s.shows("Review", "🟢 pi: review")
+		},
+		prompts: 2,
+	},
+	{
+		name: "ticked while it works", plan: hangs, after: "log stopping",
+		act: func(s *teller) {
+			s.until(func() bool { return starts(s.Place, "shop") == 1 && s.has("In Progress", "🔵 pi works") })
+			s.Save("Shop.md", strings.Replace(s.Read("Shop.md"), "- [ ] Ship it", "- [x] Ship it", 1))
+			s.shows("In Progress", "⚪ pi stopped")
+		},
+		prompts: 1,
+	},
+}
+
+// asked waits until the question is where people look.
+func (s *teller) asked() {
+	s.t.Helper()
+	s.until(func() bool {
+		return s.has("In Progress", "🟡 pi asks") && strings.Contains(s.Text("deckhand/Needs me.md"), "## pi asks · Ship it")
+	})
+}
+
+func (s *teller) stopped() {
+	s.t.Helper()
+	s.command(control.Command{ID: "halt", Name: "stop", Run: "Ship it"})
+	s.shows("Review", "⚪ pi stopped")
+}
+
+// TestStoriesKilledAtEveryPoint: whatever the moment of a kill -9 in what a
+// person does with a run, the next daemon finishes it, and nothing happens
+// twice.
+func TestStoriesKilledAtEveryPoint(t *testing.T) {
+	var killed, tried atomic.Int64
+	t.Run("story", func(t *testing.T) {
+		for part, st := range stories {
+			t.Run(st.name, func(t *testing.T) {
+				t.Parallel()
+				for _, point := range st.points(t, part) {
+					t.Run(point, func(t *testing.T) {
+						t.Parallel()
+						killed.Add(int64(st.tell(t, point).kills))
+						tried.Add(1)
+					})
+				}
+			})
+		}
+	})
+	suite.Figure(t, "points of what people do with a run", "killed at %d of %d, in %d stories", killed.Load(), tried.Load(), len(stories))
+}
+
+// tell tells the story to a daemon that is killed at a point.
+func (st story) tell(t *testing.T, point string) *teller {
+	t.Helper()
+	s := &teller{Place: robust.NewPlace(t, robust.Fast, "shop"), t: t, ctx: bounded(t, 2*time.Minute)}
+	s.Save("Shop.md", boardOf(st.plan))
+	s.begin(point)
+	st.act(s)
+	s.end()
+	s.Once(s.ctx)
+	if n := starts(s.Place, "shop"); n != st.prompts {
+		t.Errorf("prompted %d times, want %d", n, st.prompts)
+	}
+	checkTurns(t, s.Place, "shop")
+	checkRecords(t, s.Place)
+	if left := s.Procs(); len(left) > 0 {
+		t.Errorf("still there: %v", left)
+	}
+	if t.Failed() {
+		t.Logf("%s\n%s\n%s", s.Text("Shop.md"), s.Log, s.Logs())
+	}
+	return s
+}
+
+// points are those of the story that this run tries.
+func (st story) points(t *testing.T, part int) []string {
+	t.Helper()
+	all := points(st.tell(t, robust.ListPoints).Log.String(), st.after)
+	if len(all) < 10 {
+		t.Fatalf("only %d points behind %q", len(all), st.after)
+	}
+	return share(all, part, len(stories))
+}
+
+// checkTurns looks by the agents' own record that no two of them overlapped.
+func checkTurns(t *testing.T, p *robust.Place, project string) {
+	t.Helper()
+	busy := false
+	for _, line := range p.Record(project) {
+		begins := strings.HasPrefix(line, "start ")
+		if begins == busy {
+			t.Errorf("two at once in %s:\n%s", project, strings.Join(p.Record(project), "\n"))
+			return
+		}
+		busy = begins
+	}
+}
