@@ -148,12 +148,12 @@ func (d *daemon) followAgain(r *run, now time.Time) {
 }
 
 // startAgain starts another life for one whose keeper died before it had done
-// anything: nothing ran. Not for ever: a keeper that cannot live has a reason.
+// anything: nothing ran, and what it was told is owed. Not for ever: a keeper that cannot live has a reason.
 func (d *daemon) startAgain(r *run) bool {
 	if r.misses++; r.misses > 2 || r.Phase != dispatch.PhaseWorking {
 		return false
 	}
-	return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "start", Lines: r.Extra})
+	return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "start"})
 }
 
 type swept struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ type prompted struct {
 	receipt []control.Piece
 }
 
-// nonce marks the fences of a run's prompt. It is made with a secret of this
+// nonce marks the fences of a run's first prompt. It is made with a secret of this
 // machine, so that no note can know it, and from the card and how often it ran,
 // so that `deckhand prompt` shows what will be sent.
 func (m *model) nonce(c dispatch.Card) string {
@@ -40,24 +41,53 @@ func (m *model) nonce(c dispatch.Card) string {
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// prompter returns how to make a run's next prompt, once it is known whether
-// its session has an earlier one: that reads the linked notes, so it is done
-// outside the loop.
-func (d *daemon) prompter(r *run, at string, c *board.Card) func(resume bool) prompted {
-	anew, goesOn := promptInput(r.Nonce, at, c), promptInput(r.Nonce, at, c)
-	anew.Body = append(anew.Body, board.Added(anew.Body, r.Extra)...) // what stands inside the item is the person's, too
-	anew.Earlier = earlierOf(r.Earlier)
-	goesOn.Added = r.Extra
-	if len(goesOn.Added) == 0 {
-		goesOn.Added = []string{"Go on with the card: your last turn ended before it was done."}
+// nonceOf marks the prompt of one turn of a run: it tells whether that prompt
+// came to its session. Whoever saw those of the turns before cannot know it.
+func (m *model) nonceOf(r *run, turn int) string {
+	if turn == 0 || r.Nonce == "" {
+		return r.Nonce
 	}
-	first, next := d.composer(anew, at, c, d.readNote), d.composer(goesOn, at, c, d.readNote)
-	return func(resume bool) prompted {
-		if resume {
-			return next()
+	mac := hmac.New(sha256.New, []byte(m.f.file.Secret))
+	fmt.Fprintf(mac, "%s turn %d", r.Nonce, turn)
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// nonces are those of the turns a run has had, without the one that comes.
+func (m *model) nonces(r *run) []string {
+	out := make([]string, r.turns)
+	for turn := range out {
+		out[turn] = m.nonceOf(r, turn)
+	}
+	return out
+}
+
+// prompter returns how to make a run's next prompt, once it is known which of
+// those before came to its session, the last one of them (-1: none). It reads
+// the linked notes, so it is done outside the loop.
+func (d *daemon) prompter(r *run, at string, c *board.Card) func(arrived int) prompted {
+	in, told, earlier := promptInput(d.nonceOf(r, r.turns), at, c), r.told, earlierOf(r.Earlier)
+	compose := d.composer(at, c, d.readNote)
+	return func(arrived int) prompted {
+		if arrived < 0 {
+			in.Body = append(in.Body, board.Added(in.Body, owed(told))...) // what stands inside the item is the person's, too
+			in.Earlier = earlier
+			return compose(in)
 		}
-		return first()
+		in.Added = owed(told[arrived:])
+		if len(in.Added) == 0 {
+			in.Added = []string{"Go on with the card: your last turn ended before it was done."}
+		}
+		return compose(in)
 	}
+}
+
+// owed are the lines of turns whose prompts did not come to the session: an
+// agent that was killed early has not read them. What was told again is told once.
+func owed(told [][]string) (lines []string) {
+	for _, more := range told {
+		lines = append(lines, board.Added(lines, more)...)
+	}
+	return lines
 }
 
 func (d *daemon) readNote(rel string) ([]byte, error) {
@@ -76,14 +106,15 @@ func earlierOf(e *dispatch.Earlier) *harness.Earlier {
 	return &harness.Earlier{Agent: e.Agent, Result: e.Answer}
 }
 
-// composer copies the linked notes and composes the prompt.
-func (m *model) composer(in harness.PromptInput, at string, c *board.Card, read func(string) ([]byte, error)) func() prompted {
+// composer returns how the linked notes are copied and a prompt is composed.
+func (m *model) composer(at string, c *board.Card, read func(string) ([]byte, error)) func(harness.PromptInput) prompted {
 	limits := notes.Limits{Links: m.settings.Notes.Links, PerNote: m.settings.Notes.PerNote, Total: m.settings.Notes.Total}
-	text, files := c.Text, m.files
-	if len(in.Added) > 0 {
-		text = []byte(strings.Join(in.Added, "\n")) // the session has the card's notes already
-	}
-	return func() prompted {
+	files := m.files
+	return func(in harness.PromptInput) prompted {
+		text := c.Text
+		if len(in.Added) > 0 {
+			text = []byte(strings.Join(in.Added, "\n")) // the session has the card's notes already
+		}
 		var p prompted
 		for _, n := range files.copy(text, at, read, limits) {
 			in.Notes = append(in.Notes, harness.PromptNote{
@@ -117,9 +148,9 @@ func (m *model) preview(name string, read func(string) ([]byte, error)) (func() 
 			in = m.goingOn(in, r, s, out.Agent)
 		}
 	}
-	compose := m.composer(in, s.path, s.card, read)
+	compose := m.composer(s.path, s.card, read)
 	return func() control.Prompt {
-		p := compose()
+		p := compose(in)
 		sum := sha256.Sum256([]byte(p.text))
 		out.Text, out.Hash, out.Notes = p.text, hex.EncodeToString(sum[:]), p.receipt
 		if out.Notes == nil {
@@ -136,7 +167,7 @@ func (m *model) goingOn(in harness.PromptInput, r *run, s spot, agent string) ha
 		in.Earlier = &harness.Earlier{Agent: r.Agent, Result: r.Answer}
 		return in
 	}
-	in.Nonce = cmp.Or(r.Nonce, in.Nonce)
+	in.Nonce = cmp.Or(m.nonceOf(r, r.turns+1), in.Nonce)
 	in.Added = board.Added(r.Lines, personLines(r, s.card))
 	return in
 }

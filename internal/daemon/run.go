@@ -12,14 +12,15 @@ import (
 type run struct {
 	*dispatch.Run
 	dir      harness.Dir
-	runner   *runner // of the loop; nil when no life is attached
-	talk     *talk   // what goes into the chat; of the loop
-	use      usage   // of the life that is attached
-	counted  int     // the life whose usage the log has
-	resumes  int     // how often it went on by itself since a person last had a word
-	turns    int     // how often it went on at all
-	prompt   string  // of the attached life, as sent
-	model    string  // that the agent says it uses
+	runner   *runner    // of the loop; nil when no life is attached
+	talk     *talk      // what goes into the chat; of the loop
+	use      usage      // of the life that is attached
+	counted  int        // the life whose usage the log has
+	resumes  int        // how often it went on by itself since a person last had a word
+	turns    int        // how often it went on at all
+	told     [][]string // and what it was told each time
+	prompt   string     // of the attached life, as sent
+	model    string     // that the agent says it uses
 	logged   map[logKey]bool
 	unlogged []dispatch.Entry // facts that the disk has not taken yet, oldest first
 	starting bool             // a life is being started
@@ -72,6 +73,7 @@ func (r *run) apply(e dispatch.Entry) {
 		}
 	case dispatch.Resumed:
 		r.turns++
+		r.told = append(r.told, e.Lines)
 		if r.resumes++; e.By != byItself {
 			r.resumes = 0
 		}

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"sync"
 
 	"deckhand/board"
 	"deckhand/dispatch"
@@ -61,7 +59,8 @@ type job struct {
 	agent  harness.Agent
 	spec   harness.Spec
 	exe    string
-	build  func(resume bool) prompted
+	nonces []string // of the turns before
+	build  func(arrived int) prompted
 	at     func(point string)
 }
 
@@ -75,7 +74,7 @@ func (d *daemon) job(r *run, path string, card *board.Card) (*job, error) {
 		Format: 1, Run: r.ID, Agent: r.Agent, Driver: driver.Name(), Dir: r.Folder, Session: filepath.Join(r.dir.Path, "session.jsonl"),
 	}
 	return &job{
-		dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, at: d.o.at, build: d.prompter(r, path, card),
+		dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, at: d.o.at, nonces: d.nonces(r), build: d.prompter(r, path, card),
 	}, nil
 }
 
@@ -90,11 +89,12 @@ type composed struct {
 // compose makes the prompt and what leads to it.
 func (j *job) compose() (c composed, err error) {
 	c.spec = j.spec
-	if c.spec.Resume, err = arrived(j.dir, c.spec.Session); err != nil {
+	turn, err := arrived(c.spec.Session, j.nonces)
+	if err != nil {
 		return c, err
 	}
-	p := j.build(c.spec.Resume)
-	c.prompt = p.text
+	p := j.build(turn)
+	c.spec.Resume, c.prompt = turn >= 0, p.text
 	if c.spec.Receipt, err = json.Marshal(p.receipt); err != nil {
 		return c, err
 	}
@@ -151,35 +151,20 @@ func keeperExe(exe string) (string, error) {
 	return os.Executable()
 }
 
-// fence finds the nonce in a prompt.
-var fence = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`nonce="([0-9A-Za-z-]{8,})"`) })
-
-// arrived reports whether the agent's session holds a prompt of an earlier
-// life, so that another life can go on with it. An agent that was killed early
-// may have left no session, or one that never got the card: then the next life
-// begins anew.
-func arrived(dir harness.Dir, session string) (bool, error) {
-	lives, err := dir.Lives()
-	if err != nil || len(lives) == 0 {
-		return false, err
-	}
+// arrived tells which turn's prompt came to the agent's session last, by its
+// nonce; -1 when none did. An agent that was killed early may have left no
+// session, or one that never got the card: then the next life begins anew.
+func arrived(session string, nonces []string) (turn int, err error) {
 	data, err := os.ReadFile(session)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return -1, err
 	}
-	if err != nil {
-		return false, err
-	}
-	for _, l := range lives {
-		prompt, err := l.Prompt()
-		if err != nil {
-			return false, err
-		}
-		if m := fence().FindSubmatch(prompt); m != nil && bytes.Contains(data, m[1]) {
-			return true, nil
+	for turn := len(nonces) - 1; turn >= 0; turn-- {
+		if nonces[turn] != "" && bytes.Contains(data, []byte(nonces[turn])) {
+			return turn, nil
 		}
 	}
-	return false, nil
+	return -1, nil
 }
 
 // attach opens the protocol on a life that is starting or running and gives
