@@ -192,7 +192,7 @@ func plainRune(r rune) rune {
 	switch {
 	case r == '\t' || r == '\r' || r == '\n' || r == '\u2028' || r == '\u2029':
 		return ' '
-	case unicode.IsControl(r), r == '\u200e', r == '\u200f', '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069', r == '\ufeff':
+	case markdown.Hidden(r):
 		return -1
 	}
 	return r

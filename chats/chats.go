@@ -28,9 +28,10 @@
 // Two escapes make that exact. A line of a text that, after any number of
 // backslashes, reads as a role heading, a sent line, a tool or a box gets one
 // backslash more. A control character other than tab, LF and CR is written as
-// its picture (U+2400 and up), so that a chat is no binary file and drives no
-// terminal; n backslashes before it are doubled, and n before a picture of the
-// text itself become 2n+1.
+// its picture (U+2400 and up), and what else is hidden (C1, turned text, no
+// width) as U+2426, its number in hex and ";", so that a chat is no binary file,
+// drives no terminal and shows all it holds; n backslashes before it are
+// doubled, and n before a picture of the text itself become 2n+1.
 package chats
 
 import "time"

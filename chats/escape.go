@@ -1,15 +1,21 @@
 package chats
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"deckhand/internal/markdown"
 )
 
-// picture is the first of the control pictures, U+2400 SYMBOL FOR NULL; the
-// last one, U+2421, stands for DEL.
+// picture is the first of the control pictures, U+2400 SYMBOL FOR NULL; U+2421
+// stands for DEL. What has no picture of its own is written as other, the
+// character's number in hex, and a semicolon.
 const (
 	picture = '\u2400'
 	del     = 0x7f
+	other   = '\u2426'
 )
 
 // oneLine are the characters that a value of one line has as pictures besides
@@ -78,7 +84,7 @@ func escapeControls(s, also string) string {
 			b.WriteString(s[i : i+size])
 		case hidden(r) || r < 0x20 && strings.IndexByte(also, byte(r)) >= 0:
 			b.WriteString(strings.Repeat(`\`, slashes))
-			b.WriteRune(pictureOf(r))
+			b.WriteString(pictureOf(r))
 		default:
 			b.WriteString(s[i : i+size])
 		}
@@ -97,15 +103,15 @@ func unescapeControls(s string) string {
 	slashes := 0
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if isPicture(r) {
-			out = out[:len(out)-(slashes+1)/2] // n of 2n, n+1 of 2n+1
-			if slashes%2 == 0 {
-				out = append(out, controlOf(r))
-			} else {
-				out = append(out, s[i:i+size]...)
-			}
-		} else {
+		control, n := pictured(s[i:])
+		switch {
+		case !isPicture(r), n == 0 && slashes%2 == 0: // one that a person has written
 			out = append(out, s[i:i+size]...)
+		case slashes%2 == 0:
+			out = append(out[:len(out)-slashes/2], string(control)...)
+			size = n
+		default:
+			out = append(out[:len(out)-(slashes+1)/2], s[i:i+size]...) // n+1 of 2n+1
 		}
 		slashes = countSlash(slashes, r)
 		i += size
@@ -121,21 +127,39 @@ func countSlash(n int, r rune) int {
 }
 
 func hidden(r rune) bool {
-	return r < 0x20 && r != '\t' && r != '\n' && r != '\r' || r == del
+	return r != '\t' && r != '\n' && r != '\r' && markdown.Hidden(r)
 }
 
-func isPicture(r rune) bool { return r >= picture && r <= picture+0x21 && r != picture+0x20 }
-
-func pictureOf(r rune) rune {
-	if r == del {
-		return picture + 0x21
-	}
-	return picture + r
+func isPicture(r rune) bool {
+	return r >= picture && r <= picture+0x21 && r != picture+0x20 || r == other
 }
 
-func controlOf(r rune) byte {
-	if r == picture+0x21 {
-		return del
+func pictureOf(r rune) string {
+	switch {
+	case r == del:
+		return string(picture + 0x21)
+	case r < 0x20:
+		return string(picture + r)
 	}
-	return byte(r - picture)
+	return fmt.Sprintf("%c%X;", other, r)
+}
+
+// pictured is the character that s begins with the picture of, and how many
+// bytes that has; 0 when it is no picture, or one of nothing.
+func pictured(s string) (rune, int) {
+	r, size := utf8.DecodeRuneInString(s)
+	switch {
+	case r == picture+0x21:
+		return del, size
+	case r != other && isPicture(r):
+		return r - picture, size
+	case r != other:
+		return 0, 0
+	}
+	hex, _, closed := strings.Cut(s[size:min(len(s), size+len("10FFFF;"))], ";")
+	n, err := strconv.ParseUint(hex, 16, 32)
+	if !closed || err != nil || !hidden(rune(n)) || pictureOf(rune(n)) != s[:size+len(hex)+1] {
+		return 0, 0
+	}
+	return rune(n), size + len(hex) + 1
 }

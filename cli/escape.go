@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -25,6 +26,8 @@ func escape(s, keep string) string {
 			b.WriteRune(c)
 		case c < 0x80:
 			b.WriteString(asciiEscape(c))
+		case c > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, c)
 		default:
 			fmt.Fprintf(&b, `\u%04x`, c)
 		}
@@ -46,13 +49,15 @@ func asciiEscape(c rune) string {
 }
 
 // dangerous are C0, DEL and C1 controls, which terminals obey, the controls of
-// bidirectional text, which make a line read as another, and what ends a line.
+// bidirectional text, which make a line read as another, what has no width and
+// hides in it, and what ends a line. Joiners, which scripts and emoji need, and
+// marks of numbers that are drawn, are none.
 func dangerous(c rune) bool {
 	switch {
-	case c < ' ', c >= 0x7f && c <= 0x9f:
-		return true
-	case c == 0x061c, c == 0x200e, c == 0x200f, c >= 0x2028 && c <= 0x202e, c >= 0x2066 && c <= 0x2069, c == 0xfeff:
-		return true
+	case c < 0x80:
+		return c < ' ' || c == 0x7f
+	case c == '\u200c' || c == '\u200d':
+		return false
 	}
-	return false
+	return unicode.In(c, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) && !unicode.Is(unicode.Prepended_Concatenation_Mark, c)
 }

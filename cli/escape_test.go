@@ -27,7 +27,7 @@ func TestClean(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"", "a", "\x1b[2J", "\u202e", "\xff", "a\nb", "\u0085"} {
+	for _, s := range []string{"", "a", "\x1b[2J", "\u202e", "\xff", "a\nb", "\u0085", "\u200b", "\U000e0041"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

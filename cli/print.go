@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode/utf16"
 
 	"github.com/rivo/uniseg"
 
@@ -28,10 +29,12 @@ func cleanJSON(s string) string {
 	}
 	var b strings.Builder
 	for _, c := range s {
-		if dangerous(c) {
-			fmt.Fprintf(&b, `\u%04x`, c)
-		} else {
+		if !dangerous(c) {
 			b.WriteRune(c)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()

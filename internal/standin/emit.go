@@ -3,6 +3,7 @@ package standin
 import (
 	"encoding/json"
 	"io"
+	"strings"
 	"sync"
 
 	"deckhand/harness/pi"
@@ -30,6 +31,18 @@ func (e *emitter) raw(line string) {
 	}
 	if _, err := io.WriteString(e.w, line+"\n"); err != nil {
 		e.w = nil // nobody reads any more; the closed input ends the process
+	}
+}
+
+// copy writes all of r, and a line end.
+func (e *emitter) copy(r io.Reader) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.w == nil {
+		return
+	}
+	if _, err := io.Copy(e.w, io.MultiReader(r, strings.NewReader("\n"))); err != nil {
+		e.w = nil
 	}
 }
 

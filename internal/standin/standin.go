@@ -22,6 +22,8 @@
 //	[empty]     the model answers with nothing
 //	[length]    the answer is cut at the model's limit
 //	[flood:N]   says N lines of text (default 20000)
+//	[say:FILE]  ends with the text of that file as its answer
+//	[raw:FILE]  prints the bytes of that file as they are
 //	[noise]     prints a line that is no JSON
 //	[exit:N]    ends with that code after its first step
 //	[record]    appends a line with the time to RECORD.log at start and end

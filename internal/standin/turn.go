@@ -40,7 +40,7 @@ type turn struct {
 
 // word is a switch in the text of a card.
 var word = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[(ask|question|slow|hang|deaf|fail|empty|length|flood|noise|exit|record)(?::([^\]\s]*))?\]`)
+	return regexp.MustCompile(`\[(ask|question|slow|hang|deaf|fail|empty|length|flood|noise|exit|record|say|raw)(?::([^\]\s]*))?\]`)
 })
 
 // What a card is called stands in the first line of its fence, or, in a prompt
@@ -132,6 +132,9 @@ func (t *turn) work() bool {
 	if _, ok := t.words["noise"]; ok {
 		t.a.raw("this line is no JSON")
 	}
+	if name, ok := t.words["raw"]; ok {
+		t.print(name)
+	}
 	if !t.look() {
 		return false
 	}
@@ -196,6 +199,8 @@ func (t *turn) report() bool {
 		answer = t.file() + " is a first version. Shall I go on with the second part?"
 	case t.has("empty"):
 		answer = ""
+	case t.has("say"):
+		answer = t.read()
 	case t.has("length"):
 		answer, stop = t.file()+" holds wh", "length"
 	case t.has("flood"):
@@ -215,6 +220,25 @@ func (t *turn) report() bool {
 	}
 	t.close(stop, nil)
 	return true
+}
+
+// read is the text of the file that [say:FILE] names.
+func (t *turn) read() string {
+	text, err := os.ReadFile(t.words["say"])
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// print lets the bytes of a file out as they are, however many there are.
+func (t *turn) print(name string) {
+	f, err := os.Open(name)
+	if err != nil {
+		return // the turn goes on, and whoever wanted the bytes misses them
+	}
+	defer f.Close()
+	t.a.copy(f)
 }
 
 // later answers what was queued while the turn ran.
