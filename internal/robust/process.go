@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -240,6 +241,40 @@ func (d *Process) Kill() { d.end(syscall.SIGKILL) }
 
 // Interrupt ends it as Ctrl-C does and returns its error.
 func (d *Process) Interrupt() error { return d.end(syscall.SIGINT) }
+
+// Pause stops it where it is, as a machine does that is put to sleep, and waits
+// until it stands; Resume lets it go on.
+func (d *Process) Pause() {
+	d.t.Helper()
+	must(d.t, d.Cmd.Process.Signal(syscall.SIGSTOP))
+	for !d.stands() {
+		if d.ctx.Err() != nil {
+			d.t.Fatal("it does not stop: ", d.ctx.Err())
+		}
+		runtime.Gosched()
+	}
+}
+
+// Resume lets it go on.
+func (d *Process) Resume() {
+	d.t.Helper()
+	must(d.t, d.Cmd.Process.Signal(syscall.SIGCONT))
+}
+
+// stands reports whether each of its threads is stopped.
+func (d *Process) stands() bool {
+	d.t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", d.Cmd.Process.Pid))
+	must(d.t, err)
+	for _, name := range files {
+		stat, err := os.ReadFile(name)
+		_, state, _ := strings.Cut(string(stat), ") ")
+		if err == nil && !strings.HasPrefix(state, "T") {
+			return false
+		}
+	}
+	return len(files) > 0
+}
 
 // Wait waits until it has ended by itself, and says how.
 func (d *Process) Wait() error {
