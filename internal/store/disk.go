@@ -16,6 +16,7 @@ type disk struct {
 	fault      func(point string) error // nil: no faults
 	noLease    bool                     // as on macOS and NFS
 	noExchange bool                     // as on some FUSE file systems
+	noUnnamed  bool                     // as on macOS and NFS
 }
 
 // The points, in the order in which a swap meets them.
@@ -28,6 +29,7 @@ const (
 	pointWrite    = "write"
 	pointAttrs    = "attrs"
 	pointSync     = "sync"
+	pointName     = "name"
 	pointExchange = "exchange"
 	pointSyncDir  = "syncdir"
 	pointCompare  = "compare"
@@ -76,6 +78,37 @@ func (d *disk) create(dir *os.File, name string, mode uint32) (*os.File, error) 
 		return nil, err
 	}
 	return d.openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
+}
+
+// createUnnamed makes a file in dir that has no name before name gives it one,
+// and that is gone with its descriptor until then. ENOTSUP: the file system has
+// no such files.
+func (d *disk) createUnnamed(dir *os.File, mode uint32) (*os.File, error) {
+	if d.noUnnamed {
+		return nil, unix.ENOTSUP
+	}
+	if err := d.at(pointCreate); err != nil {
+		return nil, err
+	}
+	var fd int
+	err := retry(func() (err error) {
+		fd, err = openUnnamed(fdOf(dir), mode)
+		return err
+	})
+	if missing(err) || errors.Is(err, unix.EISDIR) || errors.Is(err, unix.ENOENT) { // what older kernels say
+		return nil, unix.ENOTSUP
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "a file without a name"), nil
+}
+
+func (d *disk) name(f, dir *os.File, name string) error {
+	if err := d.at(pointName); err != nil {
+		return err
+	}
+	return retry(func() error { return linkUnnamed(fdOf(f), fdOf(dir), name) })
 }
 
 func (d *disk) openat(dir *os.File, name string, flags int, mode uint32) (*os.File, error) {

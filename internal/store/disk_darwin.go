@@ -14,6 +14,10 @@ func renameNew(dir int, from, to string) error {
 	return unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL)
 }
 
+func openUnnamed(int, uint32) (int, error) { return -1, unix.ENOTSUP }
+
+func linkUnnamed(int, int, string) error { return unix.ENOTSUP }
+
 // setLease: macOS has none.
 func setLease(int, lease) error { return unix.ENOTSUP }
 

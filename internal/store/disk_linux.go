@@ -2,6 +2,7 @@ package store
 
 import (
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,6 +13,20 @@ func exchange(dir int, a, b string) error {
 
 func renameNew(dir int, from, to string) error {
 	return unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
+}
+
+// openUnnamed needs /proc for the name that comes later: without, there is none.
+func openUnnamed(dir int, mode uint32) (int, error) {
+	if err := unix.Access(descriptors, unix.F_OK); err != nil {
+		return -1, err
+	}
+	return unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, mode)
+}
+
+const descriptors = "/proc/self/fd/"
+
+func linkUnnamed(fd, dir int, name string) error {
+	return unix.Linkat(unix.AT_FDCWD, descriptors+strconv.Itoa(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
 }
 
 // setLease asks for a lease, or gives it back. The kernel grants a read lease

@@ -62,7 +62,7 @@ func (f *nth) fault(point string) error {
 type scenario struct {
 	name string
 	at   string // where a person saves; empty: nobody does
-	link bool   // without exchange
+	link bool   // without exchange, and without files that have no name
 }
 
 var scenarios = []scenario{
@@ -135,7 +135,7 @@ func (sc scenario) failAt(t *testing.T, n int, errno unix.Errno) bool {
 	t.Helper()
 	state := t.TempDir()
 	s, root := openWith(t, Options{State: state, Grace: time.Hour}, "Shop.md", oldText)
-	s.disk.noExchange = sc.link
+	s.disk.noExchange, s.disk.noUnnamed = sc.link, sc.link
 	hit := ""
 	f := &nth{n: n, at: sc.at, do: func(point string) error { hit = point; return errno }}
 	if sc.at != "" {
@@ -198,6 +198,7 @@ func killed() {
 	}
 	n, _ := strconv.Atoi(os.Getenv("N"))
 	s.disk.noExchange = os.Getenv("LINK") == "true"
+	s.disk.noUnnamed = s.disk.noExchange
 	die := func(string) error { return unix.Kill(os.Getpid(), unix.SIGKILL) }
 	f := &nth{n: n, at: os.Getenv("AT"), do: die, mark: os.Getenv("SAVED")}
 	if f.at != "" {

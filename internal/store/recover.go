@@ -93,14 +93,27 @@ func (r *recovery) one(ctx context.Context, o *openSwap) (*Recovered, error) {
 		temp, err = r.s.readStable(p.dir, o.Temp, false) // empty
 	}
 	if errors.Is(err, unix.ENOENT) {
-		r.answered[o.about(o.Read)] = true // the temp file went: its swap is over
-		r.s.log.gone(o.Temp)
-		return nil, nil
+		return nil, r.over(p, o)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return r.judge(p, o, &temp)
+}
+
+// over is a swap of which no temp file is there: it was let go after the swap,
+// or never got its name. Ours at the path tells; where it cannot be told, what
+// ours was made of counts as in need of a place.
+func (r *recovery) over(p place, o *openSwap) error {
+	base, err := r.s.disk.stat(p.dir, p.base)
+	if err != nil && !errors.Is(err, unix.ENOENT) {
+		return err
+	}
+	if err == nil && base.Ino == o.Inode {
+		r.answered[o.about(o.Read)] = true
+	}
+	r.s.log.gone(o.Temp)
+	return nil
 }
 
 // unlink finishes a swap by link that was cut between its steps: what was

@@ -9,7 +9,7 @@
 //	read    under a read lease, which the kernel grants when nobody writes
 //	op      pure: the same operation on other bytes is the answer to a conflict
 //	stage   temp file beside the target: same mode, owner, attributes; synced;
-//	        its name and what both contents are in swaps.jsonl before
+//	        its name and what both contents are in swaps.jsonl before it has it
 //	swap    RENAME_EXCHANGE, sync the folder
 //	settle  under a write lease compare what came out with what was read:
 //	        same: keep it for Grace, look once more, delete it;

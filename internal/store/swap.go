@@ -50,6 +50,21 @@ func (s *Store) stage(p place, cur *contents, out []byte, stands string) (staged
 	return st, nil
 }
 
+// createTemp makes the temp file. It gets its name when its rows are on the
+// disk, or a power cut could leave a name that no row knows; where a file cannot
+// be without, the rows are synced first.
+func (s *Store) createTemp(p place, temp string, mode uint32) (f *os.File, named bool, err error) {
+	f, err = s.disk.createUnnamed(p.dir, mode)
+	if !errors.Is(err, unix.ENOTSUP) {
+		return f, false, p.refused(err)
+	}
+	if err := s.log.sync(); err != nil {
+		return nil, false, err
+	}
+	f, err = s.disk.create(p.dir, temp, mode)
+	return f, true, p.refused(err)
+}
+
 // writeTemp writes and syncs the temp file; the log's sync and the hash are
 // done meanwhile.
 func (s *Store) writeTemp(p place, row *swapRow, cur *contents, out []byte) (hash string, err error) {
@@ -57,9 +72,9 @@ func (s *Store) writeTemp(p place, row *swapRow, cur *contents, out []byte) (has
 	if cur == nil {
 		mode = 0o644
 	}
-	f, err := s.disk.create(p.dir, row.Temp, mode)
+	f, named, err := s.createTemp(p, row.Temp, mode)
 	if err != nil {
-		return "", p.refused(err)
+		return "", err
 	}
 	defer f.Close()
 	st, err := s.disk.fstat(f)
@@ -74,6 +89,11 @@ func (s *Store) writeTemp(p place, row *swapRow, cur *contents, out []byte) (has
 	hash = <-hashed
 	if err := errors.Join(err, <-logged); err != nil {
 		return "", err
+	}
+	if !named {
+		if err := s.disk.name(f, p.dir, row.Temp); err != nil {
+			return "", p.refused(err)
+		}
 	}
 	if st, err = s.disk.fstat(f); err != nil {
 		return "", err

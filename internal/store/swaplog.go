@@ -10,8 +10,8 @@ import (
 )
 
 // The swap log is what the next start knows of temp files: one JSON object a
-// line. begin is written before the temp file is made, ready is synced before
-// the swap, back says that our contents were taken out again, end that the temp
+// line. begin is written before the temp file is made, ready is synced before it
+// has its name, back says that our contents were taken out again, end that the temp
 // file is gone. The rows are written over zeros that are on disk already: then
 // a sync is one write and waits for no other change of the file system.
 const (
