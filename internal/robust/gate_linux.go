@@ -37,9 +37,21 @@ type Call struct {
 	To     string // rename, link: the new name
 	Writes bool   // open: it may make or change the file
 	Daemon bool   // made by the daemon, not by a keeper or an agent
+	Of     int    // the daemon's process
 }
 
 func (c Call) String() string { return strings.TrimSpace(c.Op + " " + c.Path + " " + c.To) }
+
+// Mark puts a line of the test's own among what the daemon says: what it had
+// said before this call stands before it.
+func (c Call) Mark(line string) error {
+	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/2", c.Of), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, line)
+	return errors.Join(err, f.Close())
+}
 
 // Verdict is what becomes of a call. The zero value lets it through.
 type Verdict struct {
@@ -188,7 +200,8 @@ func (g *Gate) decide(n *notice, op string, daemon *os.Process) answer {
 	if !g.judges(c) {
 		return through
 	}
-	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", daemon.Pid, n.pid))
+	c.Of = daemon.Pid
+	_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", c.Of, n.pid))
 	c.Daemon = err == nil
 	g.mu.Lock()
 	v := g.judge(c)

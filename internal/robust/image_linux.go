@@ -2,6 +2,8 @@ package robust
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -72,30 +74,26 @@ func (i *Image) mount() {
 // Sync puts everything on the disk, as time does.
 func (i *Image) Sync() {
 	i.t.Helper()
-	i.do(func(fd int) error { return unix.Syncfs(fd) })
-}
-
-// Cut takes the power: from now on nothing reaches the disk, not even what the
-// file system had noted already.
-func (i *Image) Cut() {
-	i.t.Helper()
-	flag := uint32(2) // EXT4_GOING_FLAGS_NOLOGFLUSH
-	const shutdown = 0x8004587d
-	i.do(func(fd int) error {
-		_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), shutdown, uintptr(unsafe.Pointer(&flag)))
-		if errno != 0 {
-			return errno
-		}
-		return nil
-	})
-}
-
-func (i *Image) do(what func(fd int) error) {
-	i.t.Helper()
 	dir, err := os.Open(i.Dir)
 	must(i.t, err)
 	defer dir.Close()
-	must(i.t, what(int(dir.Fd())))
+	must(i.t, unix.Syncfs(int(dir.Fd())))
+}
+
+// Cut takes the power: from now on nothing reaches the disk, not even what the
+// file system had noted already. Any goroutine may.
+func (i *Image) Cut() error {
+	dir, err := os.Open(i.Dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	flag := uint32(2) // EXT4_GOING_FLAGS_NOLOGFLUSH
+	const shutdown = 0x8004587d
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, dir.Fd(), shutdown, uintptr(unsafe.Pointer(&flag))); errno != 0 {
+		return fmt.Errorf("shutdown: %w", errno)
+	}
+	return nil
 }
 
 // Back gives the power back: the file system makes itself whole by its journal,
@@ -132,11 +130,19 @@ func NewPlaceOn(t testing.TB, disk, settings string, projects ...string) *Place 
 	return NewPlaceIn(t, root, settings, projects...)
 }
 
-// Leftovers are the temp files of the state folder that are still there. What
-// lies in the folder of a run goes with it.
+// Leftovers are the temp files that are still there, in the work folder and in
+// the state. What lies in the folder of a run goes with it.
 func (p *Place) Leftovers() []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.Options.State, "*", ".new-*"))
 	must(p.t, err)
+	work, err := filepath.EvalSymlinks(p.Work)
+	must(p.t, err)
+	must(p.t, filepath.WalkDir(work, func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasPrefix(filepath.Base(path), ".deckhand-") {
+			names = append(names, path)
+		}
+		return err
+	}))
 	return names
 }

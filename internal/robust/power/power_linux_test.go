@@ -3,14 +3,15 @@
 package power
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,19 +50,44 @@ func newSite(t *testing.T) *site {
 	return &site{p, t, image}
 }
 
-// cut runs a daemon until it has come to its nth point, takes the power there,
-// and returns the points it had told before.
-func (s *site) cut(ctx context.Context, n int) (told []string) {
+// dark is the line that stands in the daemon's log where the power went.
+const dark = "the power is cut"
+
+// cut runs a daemon until something is about to be synced for the nth time,
+// takes the power there, and returns the points that the daemon had told
+// before: between two syncs nothing becomes safe, so that none is a worse moment
+// than this. It is false when the daemon was done before.
+func (s *site) cut(ctx context.Context, n int, lie bool) (told []string, ok bool) {
 	s.t.Helper()
+	gone := make(chan error, 1)
+	syncs := 0
+	s.Behind(func(c robust.Call) robust.Verdict {
+		if c.Op != "sync" {
+			return robust.Verdict{}
+		}
+		if syncs++; syncs == n {
+			gone <- errors.Join(c.Mark(dark), s.image.Cut())
+		}
+		return robust.Verdict{Lie: lie}
+	})
+	defer s.Open()
+	s.Options.Once = true
+	defer func() { s.Options.Once = false }()
 	d := s.Spawn(ctx, robust.FaultEnv+"="+robust.ListPoints)
-	text, ok := s.Log.Until(ctx, func(text string) bool { return len(robust.Points(text)) >= n })
-	s.image.Cut()
-	if !ok {
-		s.t.Fatalf("it did not come to its point %d\n%s", n, text)
+	select {
+	case err := <-gone:
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	case <-d.Gone():
+		return nil, false
+	case <-ctx.Done():
+		s.t.Fatalf("%v\n%s", ctx.Err(), s.Log)
 	}
 	d.Kill()
 	s.image.Back(s.Clear)
-	return robust.Points(text)
+	text, _, _ := strings.Cut(s.Log.String(), dark)
+	return robust.Points(text), true
 }
 
 // entries are the rows of all logs on the disk, by run.
@@ -88,29 +114,35 @@ func (s *site) entries() map[string][]dispatch.Entry {
 }
 
 // lost counts what was told and is not on the disk: rows of logs, and moves of
-// cards, whose row comes after their board is written.
+// cards, from Plan to In Progress and on to Review.
 func (s *site) lost(told []string) (rows, moves int) {
 	s.t.Helper()
-	have := map[string]int{}
-	for _, log := range s.entries() {
+	have, steps := map[string]int{}, 0
+	for id, log := range s.entries() {
 		for _, e := range log {
 			have[string(e.Kind)]++
 		}
+		lane := s.laneOf(id)
+		steps += order(lane)
+		if shown := shownIn(log); order(lane) < order(shown) {
+			moves++
+			s.t.Logf("run %s: its log says %s, its board %q", id, shown, lane)
+		}
 	}
 	for kind, n := range logged(told) {
-		miss := max(0, n-have[kind])
-		rows += miss
-		if kind == string(dispatch.Shown) {
-			moves += miss
+		rows += max(0, n-have[kind])
+	}
+	return rows, max(moves, written(told)-steps)
+}
+
+// written is how many moves of cards were told to be done.
+func written(points []string) (n int) {
+	for _, p := range points {
+		if strings.HasSuffix(p, " card written") {
+			n++
 		}
 	}
-	for id, log := range s.entries() {
-		if lane := shownIn(log); lane != "" && order(s.laneOf(id)) < order(lane) {
-			moves++
-			s.t.Logf("run %s: its log says %s, its board %q", id, lane, s.laneOf(id))
-		}
-	}
-	return rows, moves
+	return n
 }
 
 // logged are the rows that were told to be written, by kind.
@@ -157,9 +189,9 @@ func (s *site) laneOf(run string) string {
 	return ""
 }
 
-// order is how far a lane is on a card's way.
+// order is how many moves it took a card to come to a lane.
 func order(lane string) int {
-	return strings.Index("Plan In Progress Review", cmp.Or(lane, "Plan"))
+	return max(0, slices.Index([]string{"Plan", "In Progress", "Review"}, lane))
 }
 
 // settled lets a new daemon finish, and checks that nothing was done twice and
@@ -226,43 +258,29 @@ func (s *site) journaled() (n int) {
 	return n
 }
 
-// whole runs the boards without a cut and returns how many points there are.
-func whole(t *testing.T, ctx context.Context) int {
-	t.Helper()
-	s := newSite(t)
-	s.Once(ctx, robust.FaultEnv+"="+robust.ListPoints)
-	n := len(robust.Points(s.Log.String()))
-	if n < 30 {
-		t.Fatalf("only %d points:\n%s", n, s.Log)
-	}
-	return n
-}
-
 // TestPowerCut takes the power while cards are at work: what was told to be
 // done is there afterwards, and the next daemon finishes it, once.
 func TestPowerCut(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	points := whole(t, ctx)
-	cycles := suite.Rounds(20)
-	if cycles < 3 {
-		cycles = 3
-	}
-	rng := rand.New(rand.NewPCG(uint64(cycles), 4))
-	var rows, moves, told, interrupted, entries int
-	for i := range cycles {
-		// Spread over the whole of it, and within each part by chance.
-		n := 1 + (i*points+rng.IntN(points))/cycles
-		t.Run(fmt.Sprintf("%d of %d", n, points), func(t *testing.T) {
+	syncs := syncsOf(t, ctx)
+	cuts := max(4, suite.Rounds(syncs))
+	var cut, rows, moves, entries, interrupted, told, toldMoves int
+	for i := range cuts {
+		n := 1 + (i*syncs+syncs/2)/cuts
+		t.Run(fmt.Sprintf("%d of %d", n, syncs), func(t *testing.T) {
 			s := newSite(t)
-			s.Options.Once = true
-			acked := s.cut(ctx, n)
-			s.Options.Once = false
-			r, m := s.lost(acked)
+			points, ok := s.cut(ctx, n, false)
+			if !ok {
+				return // this time it took fewer
+			}
+			cut++
+			r, m := s.lost(points)
 			if r > 0 || m > 0 {
 				t.Errorf("lost %d rows and %d moves", r, m)
 			}
-			rows, moves, told = rows+r, moves+m, told+sum(logged(acked))
+			rows, moves = rows+r, moves+m
+			told, toldMoves = told+sum(logged(points)), toldMoves+written(points)
 			interrupted += s.settled(ctx)
 			entries += s.journaled()
 			if t.Failed() {
@@ -270,7 +288,29 @@ func TestPowerCut(t *testing.T) {
 			}
 		})
 	}
-	suite.Figure(t, "power cut at a random point", "%d times: of %d rows of logs that were told to be written %d lost, and %d moves; %d journal entries, each there once; %d cards interrupted", cycles, told, rows, moves, entries, interrupted)
+	if cut == 0 {
+		t.Error("the power was never cut")
+	}
+	suite.Figure(t, "power cut before a sync", "%d times: lost %d of %d rows of logs and %d of %d moves that were told to be done; %d journal entries, each there once; %d of %d cards interrupted",
+		cut, rows, told, moves, toldMoves, entries, interrupted, cards*cut)
+}
+
+// syncsOf is how often something is synced until all cards are done.
+func syncsOf(t *testing.T, ctx context.Context) int {
+	t.Helper()
+	var n atomic.Int32
+	s := newSite(t)
+	s.Behind(func(c robust.Call) robust.Verdict {
+		if c.Op == "sync" {
+			n.Add(1)
+		}
+		return robust.Verdict{}
+	})
+	s.Once(ctx)
+	if s.settled(ctx) > 0 || n.Load() < 50 {
+		t.Fatalf("only %d syncs, or a card that did not come to Review", n.Load())
+	}
+	return int(n.Load())
 }
 
 // TestPowerCutWithoutSync is the control: the same program on a disk that says
@@ -279,12 +319,10 @@ func TestPowerCutWithoutSync(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	s := newSite(t)
-	s.Behind(func(c robust.Call) robust.Verdict { return robust.Verdict{Lie: c.Op == "sync"} })
-	s.Options.Once = true
-	told := s.cut(ctx, 30)
-	rows, moves := s.lost(told)
-	if rows == 0 {
-		t.Errorf("nothing of %d rows is lost without a sync:\n%s", sum(logged(told)), s.Log)
+	points, ok := s.cut(ctx, 50, true)
+	rows, moves := s.lost(points)
+	if !ok || rows == 0 || moves == 0 {
+		t.Errorf("lost %d of %d rows and %d of %d moves without a sync:\n%s", rows, sum(logged(points)), moves, written(points), s.Log)
 	}
-	suite.Figure(t, "control: the same without sync", "of %d rows of logs that were told to be written %d lost, and %d moves", sum(logged(told)), rows, moves)
+	suite.Figure(t, "control: the same on a disk that only says it has synced", "lost %d of %d rows of logs and %d of %d moves", rows, sum(logged(points)), moves, written(points))
 }
