@@ -87,3 +87,28 @@ func TestSavesWithoutASignal(t *testing.T) {
 	r.race("by polling", poll, suite.Rounds(1000), nil)
 	r.clean()
 }
+
+// TestKilledBetweenSwapAndCompare ends the writer with -9 when the board is
+// swapped and nobody has looked yet at what came out: the person's save may be
+// in a temp file and nowhere else. The next start gives it back.
+func TestKilledBetweenSwapAndCompare(t *testing.T) {
+	r := newReferee(t, user{}, user{})
+	rounds, held := suite.Rounds(500), 0
+	for _, style := range styles {
+		for n := range rounds {
+			got := r.killed(style, n)
+			if got.missing != "" {
+				t.Errorf("%s, round %d: %s", style, n, got.missing)
+			}
+			held += got.held
+		}
+	}
+	for n := 0; held == 0 && n < 1000; n++ { // a save has to be at stake, however short the run
+		held += r.killed(styles[n%len(styles)], n).held
+	}
+	if held == 0 {
+		t.Error("no save was in a temp file when the writer was killed: nothing was at stake")
+	}
+	suite.Figure(t, "kills between swap and comparison", "%d, of which %d had the person's save in a temp file alone; none lost", rounds*len(styles), held)
+	r.clean()
+}

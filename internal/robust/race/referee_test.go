@@ -3,6 +3,7 @@ package race
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -80,13 +81,14 @@ type referee struct {
 	root, state  string
 	name         string
 	person       user
+	program      user
 	editor, hand *process
 }
 
 func newReferee(t *testing.T, person, program user) *referee {
 	t.Helper()
 	dir := t.TempDir()
-	r := &referee{t: t, root: filepath.Join(dir, "notes"), state: filepath.Join(dir, "state"), person: person}
+	r := &referee{t: t, root: filepath.Join(dir, "notes"), state: filepath.Join(dir, "state"), person: person, program: program}
 	r.name = filepath.Join(r.root, boardName)
 	must(t, os.Mkdir(r.root, 0o755))
 	must(t, os.Mkdir(r.state, 0o700))
@@ -97,9 +99,15 @@ func newReferee(t *testing.T, person, program user) *referee {
 	}
 	r.editor = start(t, person.env(), "editor")
 	t.Cleanup(r.editor.end)
-	r.hand = start(t, program.env(), "writer", r.root, r.state)
-	r.expect(r.hand, "ready")
+	r.write()
 	return r
+}
+
+// write starts a writer, which first makes good what an earlier one has left.
+func (r *referee) write(env ...string) {
+	r.t.Helper()
+	r.hand = start(r.t, append(r.program.env(), env...), "writer", r.root, r.state)
+	r.expect(r.hand, "ready")
 }
 
 // race goes through all styles and fails for whatever is lost. beside is called
@@ -130,6 +138,7 @@ func (r *referee) race(who, way string, rounds int, beside func(style string, n 
 type outcome struct {
 	missing string // what is lost; empty: nothing
 	swaps   int
+	held    int // 1: when the writer was killed the person's save was in a temp file alone
 }
 
 // round lets the editor and the writer change one board at the same time.
@@ -144,7 +153,7 @@ func (r *referee) round(style string, n int, way string) outcome {
 		must(r.t, os.WriteFile(r.name+enough, nil, 0o666))
 		swaps := r.swaps()
 		must(r.t, os.Remove(r.name+enough))
-		return outcome{r.missing(n), swaps}
+		return outcome{missing: r.missing(n), swaps: swaps}
 	}
 	swaps := r.swaps()
 	r.expect(r.editor, "<nil>")
@@ -154,7 +163,48 @@ func (r *referee) round(style string, n int, way string) outcome {
 	r.swaps()
 	r.hand.tell(way, n, 0)
 	swaps = max(swaps, r.swaps())
-	return outcome{r.missing(n), swaps}
+	return outcome{missing: r.missing(n), swaps: swaps}
+}
+
+// killed is a round in which the writer dies before it compares. The next one
+// starts at once, whatever the editor is doing.
+func (r *referee) killed(style string, n int) outcome {
+	r.t.Helper()
+	r.hand.end()
+	r.write(killEnv + "=compare")
+	r.put(n)
+	r.editor.tell(r.name, style, n, rand.IntN(2000), rand.IntN(300))
+	r.expect(r.editor, "loaded")
+	r.hand.tell(ours, n, 0)
+	if _, err := r.hand.out.ReadString('\n'); !errors.Is(err, io.EOF) {
+		r.t.Fatalf("the writer lives: %v", err)
+	}
+	_ = r.hand.cmd.Wait() // it was killed
+	got := outcome{held: r.held(n)}
+	r.write()
+	r.expect(r.editor, "<nil>")
+	for _, what := range []string{flush, ours} {
+		r.hand.tell(what, n, 0)
+		r.swaps()
+	}
+	got.missing = r.missing(n)
+	return got
+}
+
+// held looks whether the person's save is where only deckhand finds it.
+func (r *referee) held(n int) int {
+	r.t.Helper()
+	temps, err := filepath.Glob(filepath.Join(r.root, ".deckhand-*"))
+	must(r.t, err)
+	edit := typed(raceBoard(n), n)
+	for _, name := range temps {
+		data, err := os.ReadFile(name)
+		must(r.t, err)
+		if bytes.Equal(data, edit) {
+			return 1
+		}
+	}
+	return 0
 }
 
 func (r *referee) put(n int) {

@@ -72,7 +72,7 @@ func become() {
 func writer(root, state string, commands io.Reader, out io.Writer) {
 	become()
 	ctx := context.Background()
-	s, err := store.Open(root, store.Options{State: state, Settle: settle, Grace: time.Hour})
+	s, err := store.Open(root, store.Options{State: state, Settle: settle, Grace: time.Hour, Fault: killAt(os.Getenv(killEnv))})
 	if err != nil {
 		panic(err)
 	}
@@ -92,6 +92,18 @@ func writer(root, state string, commands io.Reader, out io.Writer) {
 	}
 	if err := s.Close(); err != nil {
 		panic(err)
+	}
+}
+
+// killEnv names the step of a write at which the writer ends itself with -9.
+const killEnv = "RACE_KILL"
+
+func killAt(step string) func(string) {
+	return func(point string) {
+		if point == step {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {} // until the signal is delivered
+		}
 	}
 }
 

@@ -1,0 +1,131 @@
+package race
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"deckhand/internal/robust"
+)
+
+var projects = []string{"shop", "blog", "api"}
+
+// livelyBoard has a card for each project and a lane for the person's own.
+func livelyBoard() string {
+	var b strings.Builder
+	b.WriteString("---\nproject: shop\n---\n\n## Plan\n\n")
+	for _, p := range projects {
+		fmt.Fprintf(&b, "- [ ] Work in %s #project/%s @pi\n\t[record] [slow:40ms]\n", p, p)
+	}
+	b.WriteString("\n## In Progress\n\n## Review\n\n## Ideas\n\n")
+	return b.String()
+}
+
+// TestPersonSavesWhileCardsRun lets a person add lines to a board, saving it in
+// each style and now and then from a copy that is older than the board, while
+// its cards start, work and end.
+func TestPersonSavesWhileCardsRun(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	saves, old, late := 0, 0, 0
+	rounds := suite.Rounds(200)
+	for _, style := range styles {
+		t.Run(style, func(t *testing.T) {
+			for range rounds {
+				p := &person{Place: robust.NewPlace(t, robust.Fast, projects...), t: t, style: style}
+				p.round(ctx)
+				saves, old, late = saves+p.saves, old+p.old, late+p.late
+			}
+		})
+	}
+	if old == 0 {
+		t.Error("no save was older than the board: nothing was at stake")
+	}
+	suite.Figure(t, "saves while cards ran", "%d in %d rounds, %d from a copy older than the board, %d into a file just replaced; every line there, every card in one lane, each prompted once", saves, rounds*len(styles), old, late)
+}
+
+// person works on a board beside a daemon.
+type person struct {
+	*robust.Place
+	t     *testing.T
+	style string
+	saves int
+	old   int // saves of a copy that was older than the board
+	late  int // saves that were at their place only a moment later
+}
+
+func (p *person) round(ctx context.Context) {
+	p.t.Helper()
+	p.Save("Shop.md", livelyBoard())
+	d := p.Start(ctx)
+	for !p.done() {
+		p.edit(ctx)
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(rand.IntN(40)) * time.Millisecond):
+		}
+	}
+	p.Await(ctx, nil, p.done) // also when the last save was an old copy
+	d.Kill()
+	p.check()
+	if p.t.Failed() {
+		p.t.Fatalf("%s\n%s\n%s", p.Read("Shop.md"), p.Log, p.Logs())
+	}
+}
+
+// done: all cards are in review, and every line of the person is there.
+func (p *person) done() bool {
+	data, err := os.ReadFile(p.At("Shop.md"))
+	_, review, _ := strings.Cut(string(data), "## Review\n")
+	return err == nil && strings.Count(review, "🟢 pi: review") == len(projects) && p.saved(string(data))
+}
+
+// saved: the board holds what was saved last.
+func (p *person) saved(text string) bool {
+	return p.saves == 0 || strings.Contains(text, idea(p.saves-1))
+}
+
+func idea(n int) string { return fmt.Sprintf("- [ ] idea %d\n", n) }
+
+// edit loads the board, thinks, adds a line and saves. A save that went into
+// the file that deckhand had just replaced is at its place a moment later; a
+// person does not type into a text that lacks their last line.
+func (p *person) edit(ctx context.Context) {
+	p.t.Helper()
+	loaded := p.Read("Shop.md")
+	if !p.saved(loaded) {
+		p.late++
+		p.Await(ctx, nil, func() bool { loaded = p.Read("Shop.md"); return p.saved(loaded) })
+	}
+	spin(time.Duration(rand.IntN(5000)) * time.Microsecond)
+	if p.Read("Shop.md") != loaded {
+		p.old++
+	}
+	text := strings.TrimRight(loaded, "\n") + "\n" + idea(p.saves)
+	must(p.t, save(p.At("Shop.md"), p.style, []byte(text), time.Duration(rand.IntN(300))*time.Microsecond))
+	p.saves++
+}
+
+// check counts what is on the board and in the agents' records.
+func (p *person) check() {
+	p.t.Helper()
+	text := p.Read("Shop.md")
+	for i := range p.saves {
+		if n := strings.Count(text, idea(i)); n != 1 {
+			p.t.Errorf("line %d of %d of the person is there %d times", i, p.saves, n)
+		}
+	}
+	for _, project := range projects {
+		card := fmt.Sprintf("- [ ] Work in %s ", project)
+		if n := strings.Count(text, card); n != 1 || !strings.Contains(p.Lane("Shop.md", "Review"), card) {
+			p.t.Errorf("card of %s is there %d times, or not in Review", project, n)
+		}
+		if n := strings.Count(strings.Join(p.Record(project), "\n"), "start"); n != 1 {
+			p.t.Errorf("%s was prompted %d times", project, n)
+		}
+	}
+}
