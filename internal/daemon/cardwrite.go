@@ -151,13 +151,13 @@ func firstClaim(r *run) bool {
 // writeCard changes the board a run's card is on. done runs in the loop when
 // it is written.
 func (d *daemon) writeCard(r *run, path string, do change, done func()) {
-	d.busy[r.ID] = true
+	d.writing[r.ID] = true
 	d.writeBoard(path, d.store.Update, do, func(err error) {
 		if err != nil {
 			d.cardFailed(r, path, err)
 			return
 		}
-		delete(d.busy, r.ID)
+		delete(d.writing, r.ID)
 		r.fault = trouble{}
 		done()
 	})
@@ -188,7 +188,7 @@ func (d *daemon) release(r *run, path string, err error) bool {
 	if !d.log(r, dispatch.Entry{Kind: dispatch.Released, Reason: err.Error()}) {
 		return false
 	}
-	delete(d.busy, r.ID)
+	delete(d.writing, r.ID)
 	d.lookSoon(path, 0)
 	if file {
 		d.refuse(path, err)

@@ -147,7 +147,7 @@ func (d *daemon) due(now time.Time) {
 	}
 	for id, r := range d.runs {
 		if r.fault.due(now) {
-			delete(d.busy, id)
+			delete(d.writing, id)
 		}
 		d.followAgain(r, now)
 		if !r.chatDue.IsZero() && !now.Before(r.chatDue) {

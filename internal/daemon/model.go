@@ -47,7 +47,8 @@ type model struct {
 	broken   []string // run folders that cannot be read, and why
 	mem      dispatch.Memory
 	forced   map[dispatch.CardID]bool
-	busy     map[string]bool
+	busy     map[string]bool // runs whose agent is being started, caught up with or ended
+	writing  map[string]bool // runs whose card is being written, or could not be and waits for the next try
 	decision dispatch.Decision
 	daemon   *running // the daemon that runs, nil when none does
 }
@@ -56,7 +57,7 @@ func newModel(o Options, f *folder) *model {
 	m := &model{
 		o: o, f: f, settings: config.DefaultSettings(), machine: config.DefaultMachine(), drivers: drivers(),
 		files: newNames(), boards: map[string]*seen{}, chats: newChatPlaces(), links: map[string]bool{}, unread: map[string]string{}, runs: map[string]*run{},
-		agents: map[string]harness.Probe{}, forced: map[dispatch.CardID]bool{}, busy: map[string]bool{},
+		agents: map[string]harness.Probe{}, forced: map[dispatch.CardID]bool{}, busy: map[string]bool{}, writing: map[string]bool{},
 	}
 	m.ignore.Store(new(globs))
 	return m
@@ -64,7 +65,9 @@ func newModel(o Options, f *folder) *model {
 
 // world is the model as dispatch wants it.
 func (m *model) world(now time.Time) dispatch.World {
-	w := dispatch.World{Now: now, Memory: m.mem, Busy: m.busy, Set: m.set()}
+	busy := maps.Clone(m.busy)
+	maps.Copy(busy, m.writing)
+	w := dispatch.World{Now: now, Memory: m.mem, Busy: busy, Set: m.set()}
 	for _, path := range slices.Sorted(maps.Keys(m.boards)) {
 		s := m.boards[path]
 		w.Boards = append(w.Boards, dispatch.Seen{Board: s.board, Gone: s.gone, Changed: s.ctime})

@@ -155,7 +155,7 @@ func (d *daemon) changed(path string) {
 	for id, r := range d.runs {
 		if r.Board == path && !r.fault.again.IsZero() {
 			r.fault.again = time.Time{}
-			delete(d.busy, id)
+			delete(d.writing, id)
 		}
 	}
 	for id := range d.forced {

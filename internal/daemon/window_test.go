@@ -67,3 +67,34 @@ func TestTakenBackToItsPlace(t *testing.T) {
 		t.Errorf("%d starts, board:\n%s", p.starts(), got)
 	}
 }
+
+// An agent that has ended while its card is being put back is no reason to
+// write the card once more: each write counts as an old copy that was put right.
+func TestPutBackOnceWhileTheAgentEnds(t *testing.T) {
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
+	var working string // the board as it was while the agent worked
+	var finished, saved, waited atomic.Bool
+	ended := make(chan struct{})
+	p.o.Fault = func(at string) {
+		switch {
+		case at == "logged finished":
+			working = p.text("Shop.md")
+			finished.Store(true)
+		case at == "logged shown" && finished.Load() && saved.CompareAndSwap(false, true):
+			if err := os.WriteFile(p.at("Shop.md"), []byte(working), 0o644); err != nil {
+				t.Error(err)
+			}
+		case at == "card made" && saved.Load() && waited.CompareAndSwap(false, true):
+			<-ended
+		case at == "logged ended":
+			close(ended)
+		}
+	}
+	p.once()
+	if got := p.lane("Review"); !strings.Contains(got, "🟢 pi: review") || !waited.Load() {
+		t.Fatalf("Review:\n%s", got)
+	}
+	if n := strings.Count(p.logs(), `"kind":"shown"`); n != 3 {
+		t.Errorf("written %d times, want claim, end and once more\n%s", n, p.logs())
+	}
+}
