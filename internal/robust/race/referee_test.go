@@ -197,6 +197,9 @@ func (r *referee) held(n int) int {
 	temps, err := filepath.Glob(filepath.Join(r.root, ".deckhand-*"))
 	must(r.t, err)
 	edit := typed(raceBoard(n), n)
+	if board, err := os.ReadFile(r.name); err == nil && bytes.Contains(board, []byte(" EDITED")) {
+		return 0 // it came before deckhand's read
+	}
 	for _, name := range temps {
 		data, err := os.ReadFile(name)
 		must(r.t, err)
