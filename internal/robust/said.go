@@ -3,7 +3,9 @@ package robust
 import (
 	"bytes"
 	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
 )
 
 // Said is what a command printed, and its exit code; -1 when a signal ended it.
@@ -27,4 +29,18 @@ func (p *Place) Hear(cmd *exec.Cmd) Said {
 		p.t.Fatal(err) // it could not even be started
 	}
 	return Said{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
+}
+
+// Prompts are those that were sent, in the order of their lives.
+func (p *Place) Prompts() []string {
+	p.t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.Options.State, "*/runs/*/*/prompt.md"))
+	must(p.t, err)
+	var out []string
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		must(p.t, err)
+		out = append(out, string(data))
+	}
+	return out
 }

@@ -122,7 +122,7 @@ func said(run, card string) [][]string {
 		{"chat", evil},
 		{"stop", evil},
 		{"prompt", evil},
-		{"--dir", evil, "status"},
+		{"status", "--dir", evil},
 		{evil},
 		{"status", "--" + evil},
 		{"lanes", "add", evil},
@@ -130,7 +130,7 @@ func said(run, card string) [][]string {
 		{"add", "--board", evil, "x"},
 		{"adopt", evil},
 		{"replay", evil},
-		{"--config", evil, "doctor"},
+		{"doctor", "--config", evil},
 	}
 }
 
