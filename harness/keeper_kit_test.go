@@ -3,10 +3,12 @@ package harness
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -14,12 +16,12 @@ import (
 // newLife makes a life of a test agent. What it leaves behind ends with the test.
 func newLife(t testing.TB, style string, args ...string) *Life {
 	t.Helper()
-	d, err := CreateDir(t.TempDir(), "01kb7x2m")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newLifeIn(t, d, style, args...)
+	return newLifeIn(t, newDir(t), style, args...)
 }
+
+// newRun is a run's id that no other test of this machine has: the sweep ends
+// whatever carries it.
+func newRun() string { return strings.ToLower(rand.Text()) }
 
 func newLifeIn(t testing.TB, d Dir, style string, args ...string) *Life {
 	t.Helper()

@@ -10,7 +10,13 @@ import (
 
 // KeeperExe is the program to start keepers from: this one, even when its file
 // was replaced meanwhile.
-func KeeperExe() (string, error) { return "/proc/self/exe", nil }
+func KeeperExe() (string, error) {
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return self, nil
+	}
+	return os.Executable() // no /proc
+}
 
 // leftBehind is sent to those left in an agent's group; the sweep follows.
 const leftBehind = unix.SIGTERM

@@ -24,7 +24,7 @@ func smallDisk(t *testing.T) (d Dir, ballast string) {
 			t.Error(err)
 		}
 	})
-	d, err := CreateDir(state, "01kb7x2m")
+	d, err := CreateDir(state, newRun())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,7 @@ func TestWhatAnAgentFinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, lines[Out], []string{"umask=027 dir=" + spec.Dir + " group=true session=false locks=0 token=01kb7x2m/1 secret=s3cret"})
+	equal(t, lines[Out], []string{"umask=027 dir=" + spec.Dir + " group=true session=false locks=0 token=" + l.Token() + " secret=s3cret"})
 	for _, name := range lifeFiles(t, l) {
 		info, err := os.Stat(name)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 
 func newDir(t testing.TB) Dir {
 	t.Helper()
-	d, err := CreateDir(t.TempDir(), "01kb7x2m")
+	d, err := CreateDir(t.TempDir(), newRun())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,11 +95,12 @@ func checkState(t *testing.T, l Life, want LifeState) {
 // checkFiles reads back what TestLivesAreNumberedAndWhole gave its last life.
 func checkFiles(t *testing.T, last Life) {
 	t.Helper()
+	run := filepath.Base(filepath.Dir(last.Path))
 	spec, err := last.Spec()
-	if err != nil || last.N != 11 || spec.Life != 11 || spec.Format != 1 || spec.Run != "01kb7x2m" || spec.Argv[1] != "<&>" {
+	if err != nil || last.N != 11 || spec.Life != 11 || spec.Format != 1 || spec.Run != run || spec.Argv[1] != "<&>" {
 		t.Errorf("spec %+v, %v", spec, err)
 	}
-	if last.Token() != "01kb7x2m/11" {
+	if last.Token() != run+"/11" {
 		t.Errorf("token %q", last.Token())
 	}
 	prompt, err := last.Prompt()

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -140,7 +141,7 @@ func startLife(b *testing.B, state string, argv ...string) *harness.Life {
 	b.Helper()
 	p, err := built()
 	must(b, err)
-	dir, err := harness.CreateDir(state, "01KB7X2M")
+	dir, err := harness.CreateDir(state, strings.ToLower(rand.Text()))
 	must(b, err)
 	life, err := dir.Next()
 	must(b, err)

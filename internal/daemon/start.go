@@ -138,17 +138,12 @@ func (j *job) startOn(a *ahead) (s spawned, err error) {
 	return spawned{life: a.life, session: c.session, prompt: c.prompt}, a.life.Start()
 }
 
-// keeperExe is the program that keepers are: this one, also when its file was
-// replaced by a newer version.
+// keeperExe is the program that keepers are, where none is set.
 func keeperExe(exe string) (string, error) {
 	if exe != "" {
 		return exe, nil
 	}
-	const self = "/proc/self/exe"
-	if _, err := os.Stat(self); err == nil {
-		return self, nil
-	}
-	return os.Executable()
+	return harness.KeeperExe()
 }
 
 // arrived tells which turn's prompt came to the agent's session last, by its
