@@ -28,7 +28,11 @@ func BenchmarkEvent(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan error, 1)
 	go func() { done <- w.Run(ctx) }()
-	<-w.Batches()
+	for b := range w.Batches() {
+		if b.First {
+			break // and the scan is over
+		}
+	}
 	seen := make(chan time.Time)
 	go func() {
 		for range w.Batches() {
