@@ -48,11 +48,8 @@ func (m *model) loader() func() loaded {
 	dir, path, drivers := m.f.dir, m.o.Config, slices.Sorted(maps.Keys(m.drivers))
 	state, outputs, output := m.o.State, slices.Clone(m.f.file.Outputs), m.settings.Output
 	return func() loaded {
-		settings, err := readOptional(filepath.Join(dir, settingsName))
-		if err != nil {
-			return loaded{err: err}
-		}
-		machine, err := readOptional(path)
+		settings, unread := readOptional(filepath.Join(dir, settingsName), settingsMost)
+		machine, err := readOptional(path, settingsMost)
 		if err != nil {
 			return loaded{err: err}
 		}
@@ -63,6 +60,9 @@ func (m *model) loader() func() loaded {
 		var l loaded
 		var more []config.Problem
 		l.settings, l.problems = config.LoadSettings(settings, settingsName)
+		if unread != nil { // it is anybody's, so it stops nothing: the last good one counts
+			l.problems = []config.Problem{{File: settingsName, Line: 1, Col: 1, Text: "it cannot be read: " + bare(unread)}}
+		}
 		l.bad = config.Bad(l.problems)
 		l.machine, more = config.LoadMachine(machine, path, home, drivers)
 		l.badToo = config.Bad(more)
@@ -134,9 +134,25 @@ func checkOutput(dir, output string, ours []string) string {
 	return ""
 }
 
+// Most bytes of a file that is read as a whole: of one that a person has
+// written for us, and of one that we keep.
+const (
+	settingsMost = 1 << 20
+	oursMost     = 64 << 20
+)
+
+// bare is an error without the path that it is about.
+func bare(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
 // readRegular reads a file that may be anything: a pipe in its place must not
 // make deckhand wait for a writer.
-func readRegular(path string) ([]byte, error) {
+func readRegular(path string, most int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -149,11 +165,15 @@ func readRegular(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
 	}
-	return io.ReadAll(f)
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d MB", most>>20)}
+	}
+	return data, err
 }
 
-func readOptional(path string) ([]byte, error) {
-	data, err := readRegular(path)
+func readOptional(path string, most int64) ([]byte, error) {
+	data, err := readRegular(path, most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -331,7 +351,7 @@ func (m *model) harnessAgent(name string) (found, harness.Driver, error) {
 	}
 	file := map[string]string{}
 	if m.machine.EnvFile != "" {
-		data, err := readOptional(m.machine.EnvFile)
+		data, err := readOptional(m.machine.EnvFile, settingsMost)
 		if err != nil {
 			return a, driver, fmt.Errorf("env_file: %w", err)
 		}

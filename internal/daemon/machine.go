@@ -103,7 +103,7 @@ func readMachine(dir, output, state string) machineState {
 	if !info.Mode().IsRegular() {
 		return machineState{there: true}
 	}
-	src, err := readRegular(path)
+	src, err := readRegular(path, settingsMost)
 	if err != nil {
 		return machineState{there: true}
 	}

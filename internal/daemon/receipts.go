@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 
 	"deckhand/internal/control"
@@ -34,7 +35,7 @@ type receipts struct {
 // that it spoils nothing but itself.
 func (f *folder) openReceipts() error {
 	f.receipts = receipts{byID: map[string]receipt{}}
-	data, err := readOptional(f.path("receipts.jsonl"))
+	data, err := readOptional(f.path("receipts.jsonl"), math.MaxInt64-1)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -193,7 +192,7 @@ func (m *model) chatFile(name string) (chatFile, error) {
 }
 
 func (c chatFile) read() (control.Chat, error) {
-	text, err := os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(c.path)))
+	text, err := readRegular(filepath.Join(c.dir, filepath.FromSlash(c.path)), oursMost)
 	if err != nil {
 		return control.Chat{}, &control.Error{Text: c.path + ": the chat is not there", Hint: "deckhand log " + c.run, Code: control.CodeError}
 	}

@@ -52,7 +52,8 @@ func (g *Glancer) Read(rel string) ([]byte, error) {
 			return nil, wrap(rel, err)
 		}
 		if n == len(g.buf) {
-			if n > maxSize {
+			// Before there is room for it: twice 64 MB for each reader would be a lot.
+			if info, err := g.store.root.Stat(rel); n > maxSize || err == nil && info.Size() > maxSize {
 				return nil, wrap(rel, ErrTooLarge)
 			}
 			g.buf = append(g.buf, make([]byte, len(g.buf))...)
