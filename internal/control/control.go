@@ -54,7 +54,7 @@ type Command struct {
 	Card  string `json:"card,omitempty"`
 	Run   string `json:"run,omitempty"`
 	Board string `json:"board,omitempty"`
-	Text  string `json:"text,omitempty"` // add: the card; grant: of the words "start" and "here" those that are meant
+	Text  string `json:"text,omitempty"` // add: the card; grant: of the words "start", "trust" and "here" those that are meant
 }
 
 // Result of a command.

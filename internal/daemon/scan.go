@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"path"
@@ -90,10 +92,35 @@ func (l *looker) look(g *store.Glancer, rel string) file {
 		f.chat, _ = chats.Run(src)
 		return f
 	}
+	if tooMany(src) {
+		f.fault = fmt.Sprintf("it holds more than %d cards", cardsMost)
+		return f
+	}
 	opts := l.opts
 	opts.Named = l.named[rel]
 	f.board = reread(rel, src, l.known[rel], opts)
 	return f
+}
+
+// cardsMost is how many cards a board may hold. One takes 1.5 KB of memory, and
+// 64 MB of a file have room for ten million.
+const cardsMost = 100_000
+
+// tooMany reports whether a board holds more cards than that. Nothing is made of
+// its lines to know it.
+func tooMany(src []byte) bool {
+	const shortest = len("- [ ]\n")
+	if len(src) < cardsMost*shortest {
+		return false
+	}
+	n := 0
+	for line := range bytes.Lines(src) {
+		mark, rest, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
+		if len(mark) > 0 && len(mark) <= len("123456789.") && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte("[")) {
+			n++
+		}
+	}
+	return n > cardsMost
 }
 
 // isBoard reports whether a file is a board and not one of ours.
