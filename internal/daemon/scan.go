@@ -116,7 +116,7 @@ func tooMany(src []byte) bool {
 	n := 0
 	for line := range bytes.Lines(src) {
 		mark, rest, _ := bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
-		if len(mark) > 0 && len(mark) <= len("123456789.") && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte("[")) {
+		if len(bytes.Trim(mark, "-*+0123456789.)")) == 0 && len(mark) > 0 && bytes.HasPrefix(bytes.TrimLeft(rest, " \t"), []byte("[")) {
 			n++
 		}
 	}
