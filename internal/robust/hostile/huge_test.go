@@ -19,7 +19,7 @@ const (
 	// most is what a process may take when it meets a gigabyte: a line that is
 	// kept has up to 64 MB, and there are a few copies of it while it is read. Under
 	// the race detector the shadow of memory comes on top.
-	most = gigabyte / 4
+	most = gigabyte / 2
 )
 
 // sparse makes a file that has a size and no bytes on the disk: text, and zeros.
