@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
+	"math"
 	"os"
 	"time"
 
@@ -69,15 +71,12 @@ func (k *keeper) passOrders(wake <-chan struct{}) {
 }
 
 // follow gives each row of in.jsonl to act, once for each id, until the agent
-// is over. A row counts when it has its line end.
+// is over. A row counts when it has its line end. Both who follow read the file
+// that was opened before anything ran: an agent at work is not to be ended for
+// want of a descriptor.
 func (k *keeper) follow(wake <-chan struct{}, act func(raw []byte)) {
-	f, err := k.root.Open(inFile)
-	if err != nil {
-		k.endAgent("its keeper cannot read " + inFile)
-		return
-	}
-	defer f.Close()
-	rows := rowReader{r: bufio.NewReader(f), seen: map[string]bool{}}
+	from := io.NewSectionReader(k.in, 0, math.MaxInt64)
+	rows := rowReader{r: bufio.NewReader(from), seen: map[string]bool{}}
 	for {
 		for raw := rows.next(); raw != nil && !k.over(); raw = rows.next() {
 			act(raw)
