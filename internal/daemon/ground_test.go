@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"deckhand/dispatch"
@@ -171,4 +172,26 @@ func TestSettleIsReloaded(t *testing.T) {
 	d.until(func(s control.Status) bool { return len(s.Queued) == 1 })
 	p.save("deckhand.yaml", fast)
 	p.shows(d, "Review", "🟢 pi: review")
+}
+
+// What the disk would not give is asked for again, ever more seldom, until it
+// can be read: no event says that a disk has come back.
+func TestFaultOfAReadIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &daemon{again: map[string]time.Time{}, looks: map[string]int{}}
+		bad := file{path: "a.md", fault: "input/output error"}
+		for _, want := range []time.Duration{pause, 2 * pause, 4 * pause} {
+			delete(d.again, bad.path)
+			d.busyLook(bad)
+			if got := time.Until(d.again[bad.path]); got != want {
+				t.Errorf("asked again after %v, want %v", got, want)
+			}
+		}
+		delete(d.again, bad.path)
+		d.busyLook(file{path: bad.path})
+		d.busyLook(bad)
+		if got := time.Until(d.again[bad.path]); got != pause {
+			t.Errorf("after a read that worked: asked again after %v, want %v", got, pause)
+		}
+	})
 }

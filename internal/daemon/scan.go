@@ -179,29 +179,28 @@ func (d *daemon) scanning(n int) {
 }
 
 // take puts what was seen of a file into the model. It reports whether that
-// can change a decision.
+// can change a decision, or what people are told.
 func (m *model) take(f file) bool {
-	old := m.boards[f.path]
-	switch {
-	case f.gone, f.ignore:
-		delete(m.unread, f.path)
-		m.chats.put(f.path, "")
-		m.files.drop(f.path)
-		return m.takeGone(f, old)
-	case f.fault != "":
+	old, unread := m.boards[f.path], m.unread[f.path]
+	if f.fault != "" {
 		if old != nil {
 			old.gone = f.fault
 		} else if !f.busy {
 			m.unread[f.path] = f.fault
 		}
-		return old != nil
+		return old != nil || m.unread[f.path] != unread
 	}
 	delete(m.unread, f.path)
+	if f.gone || f.ignore {
+		m.chats.put(f.path, "")
+		m.files.drop(f.path)
+		return m.takeGone(f, old) || unread != ""
+	}
 	m.files.put(f.path)
 	m.chats.put(f.path, f.chat)
 	if f.board == nil {
 		m.dropBoard(f.path)
-		return old != nil
+		return old != nil || unread != ""
 	}
 	return m.takeBoard(f, old)
 }

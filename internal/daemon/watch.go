@@ -178,16 +178,21 @@ func (d *daemon) special(path string) {
 // firstLook is how soon a file is looked at again that was being written.
 const firstLook = 100 * time.Millisecond
 
-// busyLook looks again at a file that was being written.
+// busyLook looks again at a file that could not be read: soon when somebody was
+// writing it, else as often as a disk that failed is asked. No event says that a
+// disk has come back.
 func (d *daemon) busyLook(f file) {
-	if !f.busy {
+	if f.fault == "" {
 		delete(d.looks, f.path)
 		return
 	}
-	if d.looks[f.path]++; d.o.Once && d.looks[f.path] > 50 {
-		return // somebody writes it all the time
+	d.looks[f.path]++
+	switch n := d.looks[f.path]; {
+	case f.busy && !(d.o.Once && n > 50): // else somebody writes it all the time
+		d.lookSoon(f.path, firstLook)
+	case !f.busy && !d.o.Once:
+		d.lookSoon(f.path, min(pause<<min(n-1, 10), longest))
 	}
-	d.lookSoon(f.path, firstLook)
 }
 
 // lookSoon looks at a file again.
