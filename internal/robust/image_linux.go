@@ -117,6 +117,14 @@ func (i *Image) Back(release func()) {
 	i.mount()
 }
 
+// Mount mounts at a folder, with the arguments of mount(8) but the last, until
+// the test is over.
+func Mount(t testing.TB, at string, argv ...string) {
+	t.Helper()
+	run(t, append(append([]string{"mount"}, argv...), at)...)
+	t.Cleanup(func() { must(t, unix.Unmount(at, unix.MNT_DETACH)) })
+}
+
 // NewPlaceOn makes a place whose notes and state are on a disk of their own.
 // Its projects, and with them the agents' record, are elsewhere.
 func NewPlaceOn(t testing.TB, disk, settings string, projects ...string) *Place {
@@ -124,7 +132,7 @@ func NewPlaceOn(t testing.TB, disk, settings string, projects ...string) *Place 
 	root, err := os.MkdirTemp("", "dh-")
 	must(t, err)
 	for _, name := range []string{"notes", "state"} {
-		must(t, os.Mkdir(filepath.Join(disk, name), 0o700))
+		must(t, os.MkdirAll(filepath.Join(disk, name), 0o700))
 		must(t, os.Symlink(filepath.Join(disk, name), filepath.Join(root, name)))
 	}
 	return NewPlaceIn(t, root, settings, projects...)
