@@ -396,3 +396,23 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// A capture that cannot be begun leaves none: it would say that the agent
+// perhaps ran.
+func TestCaptureThatCannotBeBegun(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := os.Mkdir(filepath.Join(dir, indexFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := createCapture(root, t.TempDir()); err == nil {
+		t.Fatal("it began without an index")
+	}
+	if there, err := exists(filepath.Join(dir, segmentName(1))); there || err != nil {
+		t.Errorf("%s is there: %v %v", segmentName(1), there, err)
+	}
+}

@@ -52,10 +52,26 @@ func createCapture(root *os.Root, run string) (*capture, error) {
 		return nil, err
 	}
 	c.seg, c.n = seg, 1
-	if c.idx, err = c.create(indexFile); err != nil {
-		return nil, err
+	if c.idx, err = c.create(indexFile); err == nil {
+		err = together(c.syncNames, func() error { return syncDir(run) })
 	}
-	return c, together(c.syncNames, func() error { return syncDir(run) })
+	if err != nil {
+		// Nothing has run yet. Left there, it would say that something perhaps has.
+		return nil, errors.Join(err, c.undo())
+	}
+	return c, nil
+}
+
+// undo takes back a capture that could not be begun.
+func (c *capture) undo() error {
+	c.seg.Close()
+	if c.idx != nil {
+		c.idx.Close()
+		if err := c.root.Remove(indexFile); err != nil {
+			return err
+		}
+	}
+	return c.root.Remove(segmentName(1))
 }
 
 func (c *capture) create(name string) (*os.File, error) {
