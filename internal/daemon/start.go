@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 
 	"deckhand/board"
 	"deckhand/dispatch"
@@ -40,15 +42,34 @@ func (d *daemon) startLife(r *run) bool {
 	d.queues.add("run:"+r.ID, func() any { return job.start(a) }, func(v any) {
 		s := v.(spawned)
 		r.starting = false
+		if s.err != nil && diskFailed(s.err) {
+			// Nothing ran, and the card is no worse than it was: again, in a while.
+			if r.fault.failed(time.Now(), s.err) {
+				d.say("run %s: %v", r.ID, s.err)
+			}
+			return
+		}
 		delete(d.busy, r.ID)
 		if s.err != nil {
 			d.fact(r, dispatch.Entry{Kind: dispatch.Ended, Reason: harness.OneSentence(s.err.Error())})
 			return
 		}
+		r.fault = trouble{}
 		d.fact(r, dispatch.Entry{Kind: dispatch.Started, Life: s.life.N})
 		d.follow(r, s)
 	})
 	return true
+}
+
+// diskFailed reports whether an error is the machine's and not of what was
+// asked for: it may be gone when the same is tried again.
+func diskFailed(err error) bool {
+	for _, errno := range [...]syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
 }
 
 // job is everything that starting a life needs, so that it can be done outside
