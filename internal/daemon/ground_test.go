@@ -178,7 +178,7 @@ func TestSettleIsReloaded(t *testing.T) {
 // can be read: no event says that a disk has come back.
 func TestFaultOfAReadIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &daemon{again: map[string]time.Time{}, looks: map[string]int{}}
+		d := &daemon{model: &model{}, again: map[string]time.Time{}, looks: map[string]int{}}
 		bad := file{path: "a.md", fault: "input/output error"}
 		for _, want := range []time.Duration{pause, 2 * pause, 4 * pause} {
 			delete(d.again, bad.path)
@@ -194,4 +194,19 @@ func TestFaultOfAReadIsAskedAgain(t *testing.T) {
 			t.Errorf("after a read that worked: asked again after %v, want %v", got, pause)
 		}
 	})
+}
+
+// A machine that cannot read its own name does not take itself for another one:
+// that would be kept for good.
+func TestMachineThatCannotReadItsName(t *testing.T) {
+	p := newPlace(t, fast, boardOf(""))
+	free := p.block(filepath.Join(p.o.State, "machine-id"), true)
+	now := readMachine(p.o.Dir, "deckhand", p.o.State)
+	if now.elsewhere() || now.here || !now.lost {
+		t.Errorf("with its name unreadable: %+v", now)
+	}
+	free()
+	if now = readMachine(p.o.Dir, "deckhand", p.o.State); !now.here || now.lost {
+		t.Errorf("with its name: %+v", now)
+	}
 }

@@ -23,6 +23,7 @@ type machineState struct {
 	here  bool // it is this one
 	named bool // one is named
 	there bool // there is a Machine.md, whatever it says
+	lost  bool // the disk would not give it, or our own name: nothing is known, and it is looked for again
 	host  string
 }
 
@@ -97,19 +98,25 @@ const machineName = "Machine.md"
 func readMachine(dir, output, state string) machineState {
 	path := filepath.Join(dir, filepath.FromSlash(output), machineName)
 	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return machineState{}
+	}
 	if err != nil {
-		return machineState{there: !errors.Is(err, fs.ErrNotExist)}
+		return machineState{there: true, lost: true}
 	}
 	if !info.Mode().IsRegular() {
 		return machineState{there: true}
 	}
 	src, err := readRegular(path, settingsMost)
 	if err != nil {
-		return machineState{there: true}
+		return machineState{there: true, lost: true}
 	}
 	id, host, ok := inbox.ReadMachine(src)
 	mine, err := machineID(state)
-	return machineState{here: ok && err == nil && id == mine, named: ok, there: true, host: host}
+	if err != nil {
+		return machineState{there: true, lost: true} // that another machine is named would be kept for good
+	}
+	return machineState{here: ok && id == mine, named: ok, there: true, host: host}
 }
 
 // claim is how far a machine may go to run a folder.
@@ -187,6 +194,9 @@ func (d *daemon) runBy(now machineState, took bool) {
 	}
 	if err := d.f.sawMachine(now, took); err != nil {
 		d.say("%v", err)
+	}
+	if now.lost {
+		d.lookSoon(d.settings.Output+"/"+machineName, pause)
 	}
 }
 
