@@ -61,6 +61,7 @@ func begin(t *testing.T, board string, prepare func(*scene)) *scene {
 	s.Process = s.Start(ctx)
 	s.Save(board, plan)
 	s.working()
+	s.Await(ctx, s.Gone(), func() bool { return len(s.Record("shop"))*len(s.Record("blog")) > 0 })
 	return s
 }
 
