@@ -301,6 +301,7 @@ func (r *runningT) until(ok func(control.Status) bool) control.Status {
 			if e.Kind == "run" {
 				continue
 			}
+			last = control.Status{} // what an event leaves out is empty, and not as it was
 			if err := e.Decode(&last); err != nil {
 				r.t.Fatal(err)
 			}

@@ -221,6 +221,7 @@ func (d *Process) until(ok func(control.Status) bool) (last control.Status, foun
 		if e.Kind == "run" {
 			continue
 		}
+		last = control.Status{} // what an event leaves out is empty, and not as it was
 		must(d.t, e.Decode(&last))
 		if ok(last) {
 			return last, true
