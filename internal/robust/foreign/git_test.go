@@ -76,8 +76,8 @@ func TestGitPull(t *testing.T) {
 	}
 	s.working()
 
-	s.elsewhere("- [ ] from the phone\n", "- [ ] from the tablet\n")
-	s.Save(s.board, strings.Replace(s.text(), "- [ ] from the phone\n", "- [ ] from the desk\n", 1))
+	s.elsewhere("## Plan\n", "## Plan\n\n- [ ] Theirs #project/gate @pi\n\t[record]\n")
+	s.Save(s.board, strings.Replace(s.text(), "## Plan\n", "## Plan\n\n- [ ] Mine\n", 1))
 	s.git(s.Work, "commit", "-q", "-a", "-m", "here")
 	if out, err := s.tryGit(s.Work, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main"); err == nil {
 		t.Fatalf("no conflict: %s", out)
@@ -86,6 +86,9 @@ func TestGitPull(t *testing.T) {
 	s.fence(1)
 	if s.text() != marked || !strings.Contains(marked, "<<<<<<<") {
 		t.Errorf("written into a board in conflict:\n%s", s.text())
+	}
+	if got := s.Record("gate"); got != nil {
+		t.Errorf("started from a board in conflict: %q", got)
 	}
 	s.git(s.Work, "checkout", "-q", "--ours", s.board)
 	s.git(s.Work, "commit", "-q", "-a", "-m", "merged")

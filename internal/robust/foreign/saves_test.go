@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -50,19 +51,26 @@ func TestYesterdaysBoard(t *testing.T) {
 }
 
 // TestConflictCopies: copies of the board appear, of the moment in which its
-// cards were in Plan. None is started from and none is touched.
+// cards were in Plan, with one that is nowhere else. None is started from and
+// none is touched.
 func TestConflictCopies(t *testing.T) {
 	s := begin(t, "Shop.md", nil)
 	copies := []string{
 		"Shop.sync-conflict-20260102-101500-ABC1234.md", "Shop (Eka's conflicted copy 2026-01-02).md",
 		"Shop (Conflicted copy laptop 202601021015).md", "Shop (case conflict).md",
 	}
+	text := func(n int) string {
+		return strings.Replace(plan, "## Plan\n", fmt.Sprintf("## Plan\n\n- [ ] Only in copy %d #project/gate @pi\n\t[record]\n", n), 1)
+	}
 	for i, name := range copies {
-		s.Save(name, plan)
+		s.Save(name, text(i))
 		s.fence(i)
 	}
-	for _, name := range copies {
-		if got := s.Read(name); got != plan {
+	if got := s.Record("gate"); got != nil {
+		t.Errorf("started from a copy: %q", got)
+	}
+	for i, name := range copies {
+		if got := s.Read(name); got != text(i) {
 			t.Errorf("%s was changed:\n%s", name, got)
 		}
 		must(t, os.Remove(s.At(name)))
