@@ -157,7 +157,8 @@ func (d *daemon) chatDone(r *run) bool {
 // unwritten are the items that the chat lacks and the position they reach to.
 // again: they were announced before a kill and may be there. They are all there
 // are when they reach to where they did then: the last of them may not be whole
-// before.
+// before. The prompt is one of them when there was an agent to have it: a life
+// whose keeper did not come so far was given none.
 func (d *daemon) unwritten(r *run) (items []chats.Item, seq int64, again bool) {
 	from, to := int64(-1), int64(-1)
 	if r.ChatLife == r.Life {
@@ -167,7 +168,7 @@ func (d *daemon) unwritten(r *run) (items []chats.Item, seq int64, again bool) {
 		}
 	}
 	items, seq = r.talk.after(max(from, 0), to)
-	if from < 0 && r.prompt != "" {
+	if from < 0 && r.prompt != "" && r.talk.began {
 		items = append([]chats.Item{{Role: chats.You, Kind: chats.Text, Text: r.prompt}}, items...)
 	}
 	return items, seq, again

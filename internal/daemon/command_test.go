@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"deckhand/internal/control"
 )
@@ -56,34 +55,6 @@ func TestAddAfterAKill(t *testing.T) {
 	}
 	if n := strings.Count(p.read("Shop.md"), "- [ ] Once\n"); n != 1 {
 		t.Errorf("%d cards", n)
-	}
-}
-
-// A daemon that was killed between starting a card by command and its receipt
-// has started it: asked again it says so, and starts nothing.
-func TestRunAfterAKill(t *testing.T) {
-	ctx := bounded(t)
-	p := newPlace(t, "settle: 10ms\ntyping: 1h\n", boardOf("- [ ] Ship it @pi\n\t[record]\n"))
-	s := &teller{placeT: p, ctx: ctx, pace: time.NewTicker(3 * time.Millisecond).C}
-	s.begin("1 command done")
-	run := control.Command{ID: "run-1", Name: "run", Card: "Ship it"}
-	if _, err := s.meet().Do(ctx, run); err == nil {
-		t.Fatal("the daemon was not killed")
-	}
-	s.shows("Review", "🟢 pi: review") // by the next one
-	res, err := s.meet().Do(ctx, run)
-	if err != nil || !res.OK {
-		t.Errorf("asked again: %+v %v", res, err)
-	}
-	if again, err := s.meet().Do(ctx, run); err != nil || again.Text != res.Text || again.Run != res.Run {
-		t.Errorf("and again: %+v %v, want %+v", again, err, res)
-	}
-	if _, err := s.meet().Do(ctx, control.Command{ID: "run-2", Name: "run", Card: "Ship it"}); err == nil {
-		t.Error("another command for a card that has run is not refused")
-	}
-	s.end()
-	if n := p.starts(); n != 1 || s.kills != 1 {
-		t.Errorf("%d starts after %d kills", n, s.kills)
 	}
 }
 
@@ -170,7 +141,7 @@ func TestMovedBetweenClaimAndWrite(t *testing.T) {
 	var once sync.Once
 	p.o.Fault = func(at string) {
 		if at == "logged show" {
-			once.Do(func() { (&teller{placeT: p}).move("Ship it", "Done", "") })
+			once.Do(func() { p.move("Ship it", "Done", "") })
 		}
 	}
 	p.once()

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-	"testing"
 	"time"
 
 	"deckhand/internal/control"
@@ -70,57 +68,6 @@ func (p *placeT) starts() int {
 
 const fast = "settle: 10ms\ntyping: 10ms\n"
 
-// The daemon is killed with -9 while its agent works; started again it goes on
-// with the same agent, which is prompted once.
-func TestKilledInTheMiddle(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	p := newPlace(t, fast, strings.Replace(shopBoard, "[[Specification#Payment]] @pi\n", "@pi\n\t[record] [slow:300ms]\n", 1))
-	d, kill := p.process(ctx)
-	d.until(working(1))
-	for p.starts() == 0 && ctx.Err() == nil {
-	}
-	kill()
-	p.once()
-	if n := p.starts(); n != 1 {
-		t.Errorf("the agent was prompted %d times", n)
-	}
-	if got := p.lane("Review"); !strings.Contains(got, "🟢 pi: review") {
-		t.Errorf("Review:\n%s\n%s", got, p.log)
-	}
-	chat, err := filepath.Glob(p.at("deckhand/chats/*/*.md"))
-	if err != nil || len(chat) != 1 {
-		t.Fatalf("chats: %v %v", chat, err)
-	}
-	data, err := os.ReadFile(chat[0])
-	if err != nil || strings.Count(string(data), "I look at the project") != 1 || strings.Count(string(data), "## You") != 1 {
-		t.Errorf("chat:\n%s", data)
-	}
-}
-
-// The keeper dies: what the agent did last is not known. The card says so, the
-// agent does not live on, nothing starts by itself, and retry goes on.
-func TestKeeperKilled(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	p := newPlace(t, fast, strings.Replace(shopBoard, "[[Specification#Payment]] @pi\n", "@pi\n\t[record] [hang]\n", 1))
-	d, kill := p.process(ctx)
-	defer func() { kill() }()
-	d.until(working(1))
-	for p.starts() == 0 && ctx.Err() == nil {
-	}
-	p.killAll("keep")
-	s := d.until(func(s control.Status) bool { return len(s.Runs) == 1 && s.Runs[0].Status == "interrupted" })
-	p.shows(d, "In Progress", "🟠 pi interrupted")
-	if n := p.processes(); len(n) != 0 {
-		t.Errorf("still there: %v", n)
-	}
-	if _, err := d.do("retry", s.Runs[0].ID); err != nil {
-		t.Fatal(err)
-	}
-	p.shows(d, "Review", "🟢 pi: review")
-}
-
 // shows waits until a lane of the board holds a text.
 func (p *placeT) shows(d *runningT, lane, text string) {
 	p.t.Helper()
@@ -158,57 +105,18 @@ func (p *placeT) find(match func(args string) bool) []int {
 	return out
 }
 
-// killAll kills this place's processes with such a subcommand.
-func (p *placeT) killAll(sub string) {
-	p.t.Helper()
-	for _, pid := range p.find(func(args string) bool {
-		return strings.Contains(args, " "+sub+" ") && strings.Contains(args, p.o.State)
-	}) {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			p.t.Error(err)
-		}
+// logs is what the logs of the runs hold, for a test that has failed.
+func (p *placeT) logs() string {
+	files, err := filepath.Glob(filepath.Join(p.o.State, "*/runs/*/log.jsonl"))
+	if err != nil {
+		return err.Error()
 	}
-}
-
-// Whatever the moment of a kill -9, the next start brings the card to Review,
-// and its agent was prompted once.
-func TestKilledAtEveryPoint(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a process for each of some forty points")
+	var b strings.Builder
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		fmt.Fprintf(&b, "%s: %v\n%s", f, err, data)
 	}
-	board := strings.Replace(shopBoard, "[[Specification#Payment]] @pi\n", "@pi\n\t[record]\n", 1)
-	list := newPlace(t, fast, board)
-	list.killedAt("list")
-	var points []string
-	for l := range strings.Lines(list.log.String()) {
-		if point, ok := strings.CutPrefix(strings.TrimSpace(l), "point: "); ok {
-			points = append(points, point)
-		}
-	}
-	if len(points) < 20 {
-		t.Fatalf("only %d points: %s", len(points), list.log)
-	}
-	for _, point := range points {
-		t.Run(point, func(t *testing.T) {
-			t.Parallel()
-			p := newPlace(t, fast, board)
-			p.killedAt(point)
-			p.once()
-			if n := p.starts(); n != 1 {
-				t.Errorf("the agent was prompted %d times", n)
-			}
-			if got := p.lane("Review"); strings.Count(got, "🟢 pi: review") != 1 {
-				t.Errorf("Review:\n%s\n%s", got, p.log)
-			}
-			if left := p.processes(); len(left) != 0 {
-				t.Errorf("still there: %v", left)
-			}
-			p.checkRecords()
-			if t.Failed() {
-				t.Logf("%s\n%s", p.log, p.logs())
-			}
-		})
-	}
+	return b.String()
 }
 
 // killedAt runs the daemon until it ends, by itself or by the fault.
@@ -263,18 +171,4 @@ func (p *placeT) checkRecords() {
 			p.t.Errorf("%q stands %d times in the journal:\n%s", once, n, day)
 		}
 	}
-}
-
-// logs is what the logs of the runs hold, for a test that has failed.
-func (p *placeT) logs() string {
-	files, err := filepath.Glob(filepath.Join(p.o.State, "*/runs/*/log.jsonl"))
-	if err != nil {
-		return err.Error()
-	}
-	var b strings.Builder
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		fmt.Fprintf(&b, "%s: %v\n%s", f, err, data)
-	}
-	return b.String()
 }

@@ -56,6 +56,8 @@ func (d *daemon) hear(r *run, life int, e harness.Event) {
 	case harness.Done:
 		entry = finished(r, entry, e)
 	}
+	first := !r.talk.began
+	r.talk.began = true
 	now, soon := r.talk.hear(e)
 	if r.takes(entry) {
 		d.fact(r, entry)
@@ -66,7 +68,7 @@ func (d *daemon) hear(r *run, life int, e harness.Event) {
 			r.runner.finish(grace)
 		}
 	}
-	d.chatLater(r, now, soon)
+	d.chatLater(r, now || first, soon)
 	d.clients.event(r, e)
 }
 
@@ -110,6 +112,7 @@ func (d *daemon) lifeEnded(r *run, life *harness.Life, e end) {
 		r.lost, r.fault.again = r.fault.again, time.Time{}
 		return
 	}
+	r.talk.began = r.talk.began || !e.nothing
 	for _, ev := range e.events {
 		d.hear(r, life.N, ev)
 	}

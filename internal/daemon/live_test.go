@@ -180,9 +180,8 @@ func TestHandedToAnotherAgent(t *testing.T) {
 	p.edit("  pi: {driver: pi, command: [", "  second: {driver: pi, command: ["+p.o.Exe+", standin]}\n  pi: {driver: pi, command: [")
 	d := p.watching(ctx)
 	p.shows(d, "Review", "🟢 pi: review")
-	s := &teller{placeT: p}
 	p.save("Shop.md", strings.Replace(p.read("Shop.md"), "Ship it @pi", "Ship it @second", 1))
-	s.move("Ship it", "Plan", "")
+	p.move("Ship it", "Plan", "")
 	shown, err := d.client.Prompt(ctx, "Ship it")
 	if err != nil {
 		t.Fatal(err)
@@ -360,8 +359,7 @@ func TestPromptIsWhatIsSent(t *testing.T) {
 	if strings.Contains(shown.Text, p.work) || !strings.Contains(shown.Text, "Use QRIS.") || len(shown.Notes) != 2 {
 		t.Errorf("notes %+v in:\n%s", shown.Notes, shown.Text)
 	}
-	s := &teller{placeT: p}
-	s.move("Ship it", "Plan", "And the receipt.")
+	p.move("Ship it", "Plan", "And the receipt.")
 	r, err = Open(bounded(t), p.o)
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ const talkMax = 24000
 type talk struct {
 	role  string
 	life  int
+	began bool // its agent was started: it has, or perhaps has, its prompt
 	items []piece
 	text  strings.Builder
 	seq   int64 // of the last delta in text

@@ -13,6 +13,9 @@ import (
 	"deckhand/internal/robust"
 )
 
+// whole is how long one story may take on a machine that does much else.
+const whole = 2 * time.Minute
+
 var suite = robust.Suite{Section: "crash"}
 
 func TestMain(m *testing.M) { suite.Main(m) }

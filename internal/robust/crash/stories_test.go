@@ -4,7 +4,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"deckhand/internal/control"
 	"deckhand/internal/robust"
@@ -119,7 +118,7 @@ func TestStoriesKilledAtEveryPoint(t *testing.T) {
 // tell tells the story to a daemon that is killed at a point.
 func (st story) tell(t *testing.T, point string) *teller {
 	t.Helper()
-	s := &teller{Place: robust.NewPlace(t, robust.Fast, "shop"), t: t, ctx: bounded(t, 2*time.Minute)}
+	s := &teller{Place: robust.NewPlace(t, robust.Fast, "shop"), t: t, ctx: bounded(t, whole)}
 	s.Save("Shop.md", boardOf(st.plan))
 	s.begin(point)
 	st.act(s)
