@@ -188,9 +188,9 @@ func TestRunFolderRemoved(t *testing.T) {
 	s.ends(1, "In Progress", "- [ ] Ship it @pi\n")
 }
 
-// TestBinaryReplaced: the program's file is deleted and another put in its place
-// while a daemon and its keepers run. The daemon starts the next card all the
-// same, and a daemon from the new file goes on with the keepers of the old one.
+// TestBinaryReplaced: the program's file is deleted while a daemon and its keepers
+// run. The daemon starts the next card all the same, and one from another file in
+// its place goes on with the keepers of the old one.
 func TestBinaryReplaced(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, slow+"- [ ] Next one @pi\n\t[record] [slow:200ms]\n")
@@ -201,8 +201,8 @@ func TestBinaryReplaced(t *testing.T) {
 	if err := os.Remove(exe); err != nil {
 		t.Fatal(err)
 	}
-	s.copy(exe)
 	s.works(2)
+	s.copy(exe)
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
 	if keepers, _ := s.live(); keepers == 0 {
@@ -252,9 +252,9 @@ func (s *scene) tools() []robust.Proc {
 // whatever it holds open and whichever session it is in.
 func TestToolsLeftBehind(t *testing.T) {
 	for name, start := range map[string]string{
-		"holds the output open": "sleep 600 &",
-		"in its own session":    "setsid sleep 600 &",
-		"heeds no signal":       "setsid sh -c 'trap \"\" TERM HUP; sleep 600 & wait; sleep 600' &",
+		"holds the output open": "sleep 1000 &",
+		"in its own session":    "setsid sleep 1000 &",
+		"heeds no signal":       "setsid sh -c 'trap \"\" TERM HUP; sleep 1000 & wait; sleep 1000' &",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -296,7 +296,7 @@ func TestSharedServerIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(server, data, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s.agent("setsid "+server+" 600 </dev/null >/dev/null 2>&1 &", "sweep_keep: [tmux]\n")
+	s.agent("setsid "+server+" 1000 </dev/null >/dev/null 2>&1 &", "sweep_keep: [tmux]\n")
 	s.Once(s.ctx)
 	tools := s.tools()
 	if len(tools) != 1 {
