@@ -92,7 +92,8 @@ func latest(r *run) (*harness.Life, dispatch.Life, error) {
 // recover takes up every run that was open, by the table.
 func (d *daemon) recover() {
 	for _, r := range d.sorted() {
-		if !r.Live() && !r.ChatOpen {
+		unsaid := r.ChatLife < r.Life // its chat was not begun to be written
+		if !r.Live() && !r.ChatOpen && !unsaid {
 			continue // nothing is left to take up
 		}
 		life, seen, err := latest(r)
@@ -101,8 +102,8 @@ func (d *daemon) recover() {
 			continue
 		}
 		step := dispatch.Recover(r.Run, seen, d.onBoard(r))
-		if (step == dispatch.StepNone || step == dispatch.StepStart) && r.ChatOpen && seen.HasOut {
-			step = dispatch.StepRead // its chat was being written
+		if (step == dispatch.StepNone || step == dispatch.StepStart) && (r.ChatOpen || unsaid) && seen.HasOut {
+			step = dispatch.StepRead // its chat was being written, or was to be
 		}
 		d.takeUp(r, life, step)
 	}

@@ -146,6 +146,9 @@ func TestRowClaimedNoOutHeld(t *testing.T) {
 	s.wait(func() bool { return strings.Contains(s.Text("Shop.md"), "🟢 pi: review") })
 	d.Kill()
 	s.ends(1, "Review", "🟢 pi: review")
+	if n := strings.Count(s.Logs(), `"by":"start"`); n != 1 {
+		t.Errorf("%d lives were started because a keeper had come to nothing, want 1", n)
+	}
 }
 
 func TestRowStartedOutHeldAsItWas(t *testing.T) {

@@ -77,32 +77,6 @@ func TestTerminalClosed(t *testing.T) {
 	s.goesOn()
 }
 
-// TestReaderWentAway: the pipe that the daemon writes to loses its reader. The
-// agent is none the worse.
-func TestReaderWentAway(t *testing.T) {
-	t.Parallel()
-	s := newScene(t, slow)
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.watch(func(c *exec.Cmd) { c.Stdout, c.Stderr = w, w })
-	w.Close()
-	s.works(1)
-	r.Close()
-	s.wait(func() bool { return strings.Contains(s.Logs(), `"finished"`) || ended(canceled(), s.cmd.Process.Pid) })
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-	s.ends(1, "Review", "🟢 pi: review")
-}
-
-// canceled is a context for a look without waiting.
-func canceled() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}
-
 // TestPipeEndsWithTheDaemon: whoever reads what the daemon says learns that it
 // has ended, though its keeper and agent live on: neither holds the pipe.
 func TestPipeEndsWithTheDaemon(t *testing.T) {
