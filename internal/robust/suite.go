@@ -55,7 +55,7 @@ func (s *Suite) Main(m *testing.M) {
 	flag.IntVar(&s.rounds, "robust.rounds", 10, fmt.Sprintf("how much is tried; %d is the full form", full))
 	page := flag.Bool("robust.page", false, "write the figures into docs/reliability.md")
 	// Proofs wait for processes of their own more than they compute.
-	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.NumCPU())); err != nil {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.NumCPU())); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	flag.Parse()

@@ -19,12 +19,8 @@ var suite = robust.Suite{Section: "keeper"}
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-// slow is a card whose agent is at work long enough for its daemon to end, and
-// hangs one whose agent does not end by itself.
-const (
-	slow  = "- [ ] Ship it @pi\n\t[record] [slow:200ms]\n"
-	hangs = "- [ ] Ship it @pi\n\t[record] [hang]\n"
-)
+// hangs is a card whose agent does not end by itself.
+const hangs = "- [ ] Ship it @pi\n\t[record] [hang]\n"
 
 func boardOf(plan string) string {
 	return "---\nproject: shop\n---\n\n## Plan\n\n" + plan + "\n## In Progress\n\n## Review\n\n## Done\n"
@@ -95,14 +91,27 @@ func (s *scene) live() (keepers, agents int) {
 }
 
 // goesOn looks that keeper and agent live, now that the daemon has ended, and
-// that the next one brings the card to Review, prompted once.
+// that the next one has the same agent, prompted once, in its hand.
 func (s *scene) goesOn() {
 	s.t.Helper()
 	_ = s.cmd.Wait() // ended by what the test did
 	if keepers, agents := s.live(); keepers != 1 || agents != 1 {
 		s.t.Errorf("%d keepers and %d agents live", keepers, agents)
 	}
-	s.ends(1, "Review", "🟢 pi: review")
+	d := s.Start(s.ctx)
+	s.stop(d, "Ship it")
+	d.Kill()
+	s.ends(1, "Review", "⚪ pi stopped")
+}
+
+// stop stops an agent that hangs, and waits until its card says so.
+func (s *scene) stop(d *robust.Process, card string) {
+	s.t.Helper()
+	if _, err := d.Do("stop", card); err != nil {
+		s.t.Errorf("stop: %v\n%s", err, s.Log)
+		return
+	}
+	s.wait(func() bool { return strings.Contains(s.Text("Shop.md"), "⚪ pi stopped") })
 }
 
 // ends lets another daemon do what is left.
@@ -127,7 +136,7 @@ func (s *scene) ends(prompts int, lane, text string) {
 // in its process group (KillMode=process and mixed) leaves the agent at work.
 func TestDaemonsGroupKilled(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, slow)
+	s := newScene(t, hangs)
 	s.watch(func(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} })
 	s.works(1)
 	if err := syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL); err != nil {
@@ -193,7 +202,7 @@ func TestRunFolderRemoved(t *testing.T) {
 // its place goes on with the keepers of the old one.
 func TestBinaryReplaced(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, slow+"- [ ] Next one @pi\n\t[record] [slow:200ms]\n")
+	s := newScene(t, "- [ ] First @pi\n\t[record] [slow:100ms]\n"+hangs)
 	exe := s.Path("deckhand")
 	s.copy(exe)
 	s.watch(func(c *exec.Cmd) { c.Path = exe })
@@ -205,14 +214,14 @@ func TestBinaryReplaced(t *testing.T) {
 	s.copy(exe)
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
-	if keepers, _ := s.live(); keepers == 0 {
-		t.Error("no keeper lives")
+	if keepers, agents := s.live(); keepers == 0 || agents == 0 {
+		t.Errorf("%d keepers and %d agents live", keepers, agents)
 	}
-	s.watch(func(c *exec.Cmd) { c.Path = exe })
-	s.wait(func() bool { return strings.Count(s.Text("Shop.md"), "🟢 pi: review") == 2 })
-	_ = s.cmd.Process.Kill()
-	_ = s.cmd.Wait()
-	s.ends(2, "Review", "Next one")
+	s.Exe, s.Options.Exe = exe, exe
+	d := s.Start(s.ctx)
+	s.stop(d, "Ship it")
+	d.Kill()
+	s.ends(2, "Review", "⚪ pi stopped")
 }
 
 // copy makes another file of the program.
@@ -258,7 +267,7 @@ func TestToolsLeftBehind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, "- [ ] Ship it @pi\n\t[record] [slow:50ms]\n")
+			s := newScene(t, hangs)
 			s.agent(start, "")
 			d := s.Start(s.ctx)
 			s.works(1)
@@ -266,14 +275,14 @@ func TestToolsLeftBehind(t *testing.T) {
 			if len(tools) == 0 {
 				t.Fatal("there is no tool")
 			}
-			s.wait(func() bool { return strings.Contains(s.Logs(), `"ended"`) })
+			s.stop(d, "Ship it")
 			for _, p := range tools {
 				if !ended(s.ctx, p.PID) {
 					t.Errorf("%v lives on", p)
 				}
 			}
 			d.Kill()
-			s.ends(1, "Review", "🟢 pi: review")
+			s.ends(1, "Review", "⚪ pi stopped")
 		})
 	}
 }

@@ -59,7 +59,7 @@ func terminal(t *testing.T) (*os.File, string) {
 // daemon ends, as it should; the agent goes on.
 func TestTerminalClosed(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, slow)
+	s := newScene(t, hangs)
 	ours, name := terminal(t)
 	theirs, err := os.OpenFile(name, os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
