@@ -159,8 +159,9 @@ type Agent struct {
 	Driver  string
 	Command []string // resolved: Command[0] is absolute or was looked up on PATH
 	Model   string
-	Ask     string
+	Ask     string   // risky, all, none: what it is made to ask before; empty is none
 	Env     []string // the environment a life gets, without DECKHAND_RUN
+	Files   string   // the folder in which what Driver.Files says is put
 }
 
 // Probe is what is known of an agent's program without asking anybody.
@@ -170,7 +171,7 @@ type Probe struct {
 	Path    string
 	Reason  string   // for people, when not ready
 	Hint    string   // what to type
-	Asks    string   // "nothing": what it asks before
+	Asks    string   // what it asks before: risky commands, everything, nothing
 	Tried   []string // places looked at
 }
 
@@ -196,6 +197,8 @@ type Driver interface {
 	Name() string
 	// Probe looks at the program; bounded by ctx, never prompts, no side effect.
 	Probe(ctx context.Context, a Agent) Probe
+	// Files are what must stand in a.Files before the program is started.
+	Files(a Agent) []File
 	// Argv completes a spec: the arguments that start the program for this life.
 	Argv(a Agent, s Spec) ([]string, error)
 	// Open starts the protocol's state for one life.

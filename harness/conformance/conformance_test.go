@@ -29,6 +29,7 @@ func (d toy) Probe(context.Context, harness.Agent) harness.Probe {
 	return harness.Probe{State: "unavailable", Reason: "it is a toy"}
 }
 
+func (toy) Files(harness.Agent) []harness.File                 { return nil }
 func (toy) Argv(harness.Agent, harness.Spec) ([]string, error) { return nil, errors.New("a toy") }
 
 func (d toy) Open(_ harness.Agent, s harness.Spec) harness.Session {

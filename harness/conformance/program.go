@@ -30,10 +30,14 @@ type Program struct {
 // Start starts the agent for a life and sends the handshake. The program is
 // killed when ctx ends.
 func Start(ctx context.Context, d harness.Driver, a harness.Agent, s harness.Spec) (*Program, error) {
+	if err := harness.PlaceFiles(a.Files, d.Files(a)); err != nil {
+		return nil, err
+	}
 	argv, err := d.Argv(a, s)
 	if err != nil {
 		return nil, err
 	}
+	s.Argv = argv
 	p := &Program{session: d.Open(a, s), sent: map[string]bool{}, lines: make(chan harness.Line, 64)}
 	p.cmd = exec.CommandContext(ctx, argv[0], argv[1:]...)
 	p.cmd.Dir, p.cmd.Env = s.Dir, a.Env

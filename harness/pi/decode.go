@@ -86,7 +86,9 @@ func (s *session) request(line []byte) {
 		if string(field(line, "cancelled")) == "true" {
 			why = "cancelled"
 		}
-		s.gone(id, why)
+		if s.gone(id, why).gate {
+			s.why = unquote(field(line, "note"))
+		}
 		return // has no response
 	case GetState:
 		if s.turn != nil {
@@ -320,6 +322,12 @@ func (s *session) handshake(st State) {
 			name = st.SessionID
 		}
 		s.say(harness.Event{Kind: harness.Bound, Session: name})
+	}
+	if WantsGate(s.spec.Argv) && !s.gated {
+		// It would run whatever the model wants, and nobody would be asked.
+		s.broken = true
+		s.done(harness.Failed, "pi did not load the permission gate it was started with (ask: none of its row goes without)")
+		return
 	}
 	if s.spec.Resume && st.Messages == 0 {
 		// Going on would be a new conversation that looks like the old one.

@@ -154,6 +154,8 @@ func (s *session) dialog(line []byte) {
 		Placeholder string   `json:"placeholder"`
 		Prefill     string   `json:"prefill"`
 		Timeout     float64  `json:"timeout"`
+		StatusKey   string   `json:"statusKey"`
+		StatusText  string   `json:"statusText"`
 	}
 	if err := json.Unmarshal(line, &d); err != nil {
 		s.cancel(ident(field(line, "id")), unquote(field(line, "method")))
@@ -164,10 +166,21 @@ func (s *session) dialog(line []byte) {
 	case "notify":
 		s.note("pi: %s", d.Message)
 		return
-	case "setStatus", "setWidget", "setTitle", "set_editor_text":
+	case "setStatus":
+		if d.StatusKey == GateKey {
+			s.gateSays(d.StatusText)
+		}
+		return
+	case "setWidget", "setTitle", "set_editor_text":
 		return
 	default:
 		s.cancel(d.ID, d.Method)
+		return
+	}
+	gate := s.gateAsks
+	s.gateAsks = false
+	if d.Method == "input" && d.Title == gateWhy {
+		s.giveReason(d.ID)
 		return
 	}
 	if s.turn == nil || s.turn.aborted {
@@ -182,7 +195,7 @@ func (s *session) dialog(line []byte) {
 		Prefill: d.Prefill, Placeholder: d.Placeholder,
 		Timeout: time.Duration(max(0, min(d.Timeout, 1e12))) * time.Millisecond,
 	}
-	s.asks = append(s.asks, openAsk{Ask: ask, since: s.at.Time})
+	s.asks = append(s.asks, openAsk{Ask: ask, since: s.at.Time, gate: gate})
 	s.say(harness.Event{Kind: harness.AskOpen, Ask: &ask})
 }
 
@@ -198,12 +211,14 @@ func (s *session) cancelRow(id string) {
 	})
 }
 
-// gone closes an ask; one that is not open stays as it is.
-func (s *session) gone(id, why string) {
+// gone closes an ask and returns it; one that is not open is left alone.
+func (s *session) gone(id, why string) (a openAsk) {
 	i := slices.IndexFunc(s.asks, func(a openAsk) bool { return a.ID == id })
 	if i < 0 {
-		return
+		return a
 	}
+	a = s.asks[i]
 	s.asks = slices.Delete(s.asks, i, i+1)
 	s.say(harness.Event{Kind: harness.AskGone, AskID: id, Reason: why})
+	return a
 }

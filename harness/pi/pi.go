@@ -43,8 +43,11 @@ import (
 // Name is the driver's name in the configuration.
 const Name = "pi"
 
-// Tested is the newest version of pi this driver was run against.
-const Tested = "1.6.0"
+// The oldest and the newest version of pi this driver was run against.
+const (
+	Oldest = "0.73.1"
+	Tested = "1.6.0"
+)
 
 // driver is the harness.Driver; it has no state.
 type driver struct{}
@@ -72,6 +75,9 @@ func (driver) Argv(a harness.Agent, s harness.Spec) ([]string, error) {
 	if len(a.Command) == 0 || a.Command[0] == "" {
 		return nil, errors.New("pi: no command")
 	}
+	if gated(a) && !filepath.IsAbs(a.Files) {
+		return nil, errors.New("pi: no folder for its permission gate")
+	}
 	if !filepath.IsAbs(s.Session) {
 		// pi 0.73 writes over whatever file it is given: only a path that
 		// deckhand chose may get here.
@@ -80,6 +86,7 @@ func (driver) Argv(a harness.Agent, s harness.Spec) ([]string, error) {
 	argv := append([]string(nil), a.Command...)
 	argv = append(argv, "--mode", "rpc", "--session", s.Session)
 	argv = append(argv, isolation[:]...)
+	argv = append(argv, gateArgs(a)...)
 	if a.Model != "" {
 		argv = append(argv, "--model", a.Model)
 	}

@@ -28,7 +28,7 @@ const install = "npm install -g @earendil-works/pi-coding-agent"
 var versionForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^v?(\d+\.\d+\.\d+[-+.0-9A-Za-z]*)(?:\s|$)`) })
 
 func probe(ctx context.Context, a harness.Agent) harness.Probe {
-	p := harness.Probe{State: "unavailable", Asks: "nothing"}
+	p := harness.Probe{State: "unavailable", Asks: asksBefore(a.Ask)}
 	if len(a.Command) == 0 || a.Command[0] == "" {
 		p.Reason, p.Hint = "no command is configured", install
 		return p
@@ -43,8 +43,11 @@ func probe(ctx context.Context, a harness.Agent) harness.Probe {
 	out, err := version(ctx, p.Path, a)
 	if m := versionForm().FindStringSubmatch(out); m != nil && err == nil {
 		p.State, p.Version = "ready", m[1]
-		if newer(p.Version, Tested) {
+		switch {
+		case newer(p.Version, Tested):
 			p.Reason = fmt.Sprintf("%s is not tested, last tested %s", p.Version, Tested)
+		case newer(Oldest, p.Version):
+			p.Reason = fmt.Sprintf("%s is not tested, first tested %s", p.Version, Oldest)
 		}
 		return p
 	}

@@ -43,6 +43,10 @@ type session struct {
 	waiting    []harness.Command // prompts not sent yet
 	prompting  bool              // a prompt was handed out and its turn is not done
 
+	gated    bool   // the permission gate has said that it is there
+	gateAsks bool   // the next dialog is the gate's
+	why      string // why a person said no to the gate's last ask
+
 	turn *turn // nil: no turn is open
 
 	events []harness.Event // of the line being decoded
@@ -54,6 +58,7 @@ type session struct {
 type openAsk struct {
 	harness.Ask
 	since time.Time
+	gate  bool // it is the permission gate's
 }
 
 // turn is what is known of the turn that is open. A new one starts clean.
@@ -164,8 +169,12 @@ func (s *session) answer(c harness.Command) ([]harness.Send, error) {
 	if err != nil {
 		return nil, err
 	}
+	note := strings.TrimSpace(c.Answer.Note)
+	if s.asks[i].gate && r.Confirmed != nil && !*r.Confirmed {
+		r.Note, note = note, "" // the gate will ask for it
+	}
 	sends := []harness.Send{{ID: c.ID, Line: r.Line()}}
-	if note := strings.TrimSpace(c.Answer.Note); note != "" {
+	if note != "" {
 		// A dialog has no room for a reason; pi reads it before its next step.
 		sends = append(sends, request(c.ID+"-note", Request{Type: Steer, Message: asText(note)}))
 	}

@@ -13,6 +13,7 @@ type Request struct {
 	Value     *string `json:"value,omitempty"`     // extension_ui_response: select, input, editor
 	Confirmed *bool   `json:"confirmed,omitempty"` // extension_ui_response: confirm
 	Cancelled bool    `json:"cancelled,omitempty"` // extension_ui_response: any
+	Note      string  `json:"note,omitempty"`      // extension_ui_response: why not; for the capture, pi passes over it
 }
 
 // The types of requests deckhand sends.

@@ -232,7 +232,6 @@ func TestProblemsOfMachine(t *testing.T) {
 7:15 warning: agent d: driver acp is not yet in use in this version
 8:15 warning: agent e: driver acp is not yet in use in this version
 8:3 error: agent e has no command (write e: {driver: acp, command: [e]})
-9:19 warning: ask is not yet in use in this version
 9:38 error: agent f: command is empty
 `},
 	}

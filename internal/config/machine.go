@@ -162,7 +162,7 @@ func (r *reader) agent(row *yaml.Node, a *Agent, drivers []string) {
 		"driver":  {set: func(n *yaml.Node) { r.driver(n, what, &a.Driver, drivers) }},
 		"command": {set: func(n *yaml.Node) { r.command(n, what, &a.Command) }},
 		"model":   {set: value(r, what+": model", &a.Model, func(s string) (string, error) { return s, nil })},
-		"ask":     {set: value(r, what+": ask", &a.Ask, oneOf("risky", "all", "none")), later: true},
+		"ask":     {set: value(r, what+": ask", &a.Ask, oneOf("risky", "all", "none"))},
 	}
 	r.mapping(row, what, fs, func(key *yaml.Node) {
 		r.bad(key, near(key.Value, fs), "%s: unknown key %q", what, key.Value)

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ func Agents(ctx context.Context, o Options) ([]control.Agent, error) {
 		p := m.probeNow(ctx, name)
 		out = append(out, control.Agent{
 			Name: name, Driver: m.machine.Agents[name].Driver, State: p.State, Version: p.Version, Path: p.Path,
-			Asks: p.Asks, Reason: p.Reason, Hint: p.Hint, Tried: p.Tried,
+			Asks: cmp.Or(p.Asks, "nothing"), Reason: p.Reason, Hint: p.Hint, Tried: p.Tried,
 		})
 	}
 	return out, nil

@@ -94,6 +94,7 @@ func (d *daemon) job(r *run, path string, card *board.Card) (*job, error) {
 	spec := harness.Spec{
 		Format: 1, Run: r.ID, Agent: r.Agent, Driver: driver.Name(), Dir: r.Folder, Session: filepath.Join(r.dir.Path, "session.jsonl"),
 	}
+	agent.Files = d.f.path("agents")
 	return &job{
 		dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, at: d.o.at, nonces: d.nonces(r), build: d.prompter(r, path, card),
 	}, nil
@@ -117,6 +118,9 @@ func (j *job) compose() (c composed, err error) {
 	p := j.build(turn)
 	c.spec.Resume, c.prompt = turn >= 0, p.text
 	if c.spec.Receipt, err = json.Marshal(p.receipt); err != nil {
+		return c, err
+	}
+	if err := harness.PlaceFiles(j.agent.Files, j.driver.Files(j.agent)); err != nil {
 		return c, err
 	}
 	if c.spec.Argv, err = j.driver.Argv(j.agent, c.spec); err != nil {

@@ -83,6 +83,15 @@ type update struct {
 	Content *string `json:"content,omitempty"`
 }
 
+// status is an extension_ui_request that wants no answer.
+type status struct {
+	Type   string `json:"type"`
+	ID     string `json:"id"`
+	Method string `json:"method"`
+	Key    string `json:"statusKey"`
+	Text   string `json:"statusText"`
+}
+
 // dialog is an extension_ui_request.
 type dialog struct {
 	Type    string `json:"type"`

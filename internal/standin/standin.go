@@ -66,7 +66,7 @@ func Main(args []string, in io.Reader, out, errs io.Writer) int {
 		fmt.Fprintln(out, Version+" (stand-in)")
 		return 0
 	}
-	a := &agent{out: out, pace: o.pace, session: load(o.session)}
+	a := &agent{out: out, pace: o.pace, session: load(o.session), gated: pi.WantsGate(o.extensions)}
 	code, err := a.serve(in)
 	if err != nil {
 		fmt.Fprintln(errs, "Error: stand-in: "+err.Error())
@@ -78,6 +78,8 @@ type options struct {
 	version bool
 	session string
 	pace    time.Duration
+
+	extensions []string
 }
 
 // parse takes the arguments deckhand starts pi with, and a pace of its own.
@@ -91,6 +93,10 @@ func parse(args []string, errs io.Writer) (options, error) {
 	f.StringVar(&o.session, "session", "", "session file")
 	f.DurationVar(&o.pace, "pace", defaultPace, "pause between steps")
 	f.StringVar(&mode, "mode", "", "rpc")
+	f.Func("e", "an extension: none is loaded", func(path string) error {
+		o.extensions = append(o.extensions, path)
+		return nil
+	})
 	f.StringVar(&model, "model", "", "ignored")
 	for _, name := range []string{"ne", "ns", "np", "no-themes"} {
 		f.BoolVar(&off, name, false, "ignored")
@@ -111,6 +117,7 @@ type agent struct {
 	out     io.Writer
 	pace    time.Duration
 	session *session
+	gated   bool         // it says that deckhand's permission gate is there: nothing it does needs one
 	turn    *turn        // nil when nothing runs
 	aborts  []pi.Request // to be answered when the turn has ended
 }
@@ -124,6 +131,9 @@ func (u unexpected) Error() string { return fmt.Sprintf("unexpected line (%s): %
 // turn wants to. A turn that runs is cut then, as pi does.
 func (a *agent) serve(in io.Reader) (int, error) {
 	a.emitter.w = a.out
+	if a.gated {
+		a.emit(status{Type: "extension_ui_request", ID: "gate", Method: "setStatus", Key: pi.GateKey, Text: pi.GateReady + "nothing"})
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	term := make(chan os.Signal, 1)

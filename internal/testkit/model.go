@@ -19,6 +19,7 @@ import (
 //
 //	[question]    an answer that ends with a question
 //	[tool:CMD]    runs CMD with the bash tool, then reports
+//	[write:PATH]  writes a line to PATH with the write tool, then reports
 //	[hang]        says something and never ends
 //	[think]       reasons before it answers
 //	[big:N]       an answer of N bytes, in 32 pieces
@@ -35,8 +36,9 @@ type Model struct {
 	t  testing.TB
 	mu sync.Mutex
 	// Guarded by mu: what was asked, the last message of the user of each
-	// request, and how often each was.
+	// request, what tools gave, and how often each was asked.
 	asked []string
+	told  []string // the tool results each request ended in
 	times map[string]int
 }
 
@@ -58,6 +60,13 @@ func (m *Model) Asked() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]string(nil), m.asked...)
+}
+
+// Told is what the tools gave, as it was told to the model.
+func (m *Model) Told() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]string(nil), m.told...)
 }
 
 // chat is the part of a request the script looks at.
@@ -104,7 +113,7 @@ func plain(content json.RawMessage) string {
 }
 
 var scriptWord = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[(question|tool|hang|think|big|len|empty|drop|err)(?::([^\]]*))?\]`)
+	return regexp.MustCompile(`\[(question|tool|write|hang|think|big|len|empty|drop|err)(?::([^\]]*))?\]`)
 })
 
 // ServeHTTP implements http.Handler.
@@ -124,6 +133,9 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.asked = append(m.asked, user)
 	m.times[user]++
 	times := m.times[user]
+	if c.ranTool() {
+		m.told = append(m.told, plain(c.Messages[len(c.Messages)-1].Content))
+	}
 	m.mu.Unlock()
 
 	word, arg := "", ""
@@ -135,7 +147,7 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	a := answer{w: w, r: r}
-	if word == "tool" && c.ranTool() {
+	if (word == "tool" || word == "write") && c.ranTool() {
 		a.say("Done: the tool ran.")
 		a.end("stop", 9)
 		return
@@ -179,6 +191,10 @@ func (a answer) play(word, arg string) {
 	case "tool":
 		a.say("Running it. ")
 		a.tool("bash", map[string]string{"command": arg})
+		a.end("tool_calls", 20)
+		return
+	case "write":
+		a.tool("write", map[string]string{"path": arg, "content": "a line\n"})
 		a.end("tool_calls", 20)
 		return
 	case "hang":
