@@ -49,15 +49,38 @@ func blindSource(why error) source {
 	}
 }
 
+// Limit is a setting of the system that bounds what a user's programs can watch
+// together.
+type Limit struct {
+	Name string // as sysctl has it
+	Most int
+}
+
+// Limits are those that bind this process: first that on watched folders. Where
+// the system has none, there are none.
+func Limits() (all []Limit) {
+	for _, limit := range []func() (Limit, bool){watchLimit, instanceLimit} {
+		if l, ok := limit(); ok {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
 // advice says what a person can do about a folder that cannot be watched.
 func advice(err error) string {
-	switch {
-	case errors.Is(err, syscall.ENOSPC): // not the disk: the limit of the user
-		return "raise fs.inotify.max_user_watches"
-	case errors.Is(err, syscall.EMFILE):
-		return "raise fs.inotify.max_user_instances"
-	case err == nil:
+	if err == nil {
 		return ""
+	}
+	if errors.Is(err, syscall.ENOSPC) { // not the disk: the limit of the user
+		if limit, ok := watchLimit(); ok {
+			return "raise " + limit.Name
+		}
+	}
+	if errors.Is(err, syscall.EMFILE) {
+		if limit, ok := instanceLimit(); ok {
+			return "raise " + limit.Name + " and start deckhand again"
+		}
 	}
 	var pe *os.PathError
 	if errors.As(err, &pe) {

@@ -69,6 +69,7 @@ func (b *backend) Status(ctx context.Context) (control.Status, error) {
 func (d *daemon) statusNow() control.Status {
 	now := time.Now()
 	if d.ready && d.rereading == 0 {
+		d.watched()
 		d.decision = dispatch.Reconcile(d.view(now))
 		d.dirty = d.dirty || len(d.decision.Actions) > 0
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -54,7 +53,7 @@ func Doctor(ctx context.Context, o Options) ([]control.Check, error) {
 	m.mine = readMachine(f.dir, m.settings.Output, o.State)
 	var out []control.Check
 	for _, check := range []func() control.Check{
-		m.checkConfig, m.checkTrust, m.checkSwap, checkWatches, checkGit, m.checkState, m.checkRuns, m.checkBoards,
+		m.checkConfig, m.checkTrust, m.checkSwap, m.checkWatches, checkGit, m.checkState, m.checkRuns, m.checkBoards,
 	} {
 		out = append(out, check())
 	}
@@ -106,24 +105,6 @@ func (m *model) checkSwap() control.Check {
 		c.Text = "this file system cannot exchange two files: the last compare before a rename stands in"
 	case !caps.Leases:
 		c.Text = "this file system has no leases: two equal looks at a file stand in"
-	}
-	return c
-}
-
-// checkWatches looks whether every folder can have its watch (Linux).
-func checkWatches() control.Check {
-	c := control.Check{Name: "watches", OK: true, Text: "no limit is known here"}
-	data, err := os.ReadFile("/proc/sys/fs/inotify/max_user_watches")
-	if err != nil {
-		return c
-	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(data)))
-	if err != nil {
-		return c
-	}
-	c.Text = fmt.Sprintf("fs.inotify.max_user_watches is %d", n)
-	if n < 8192 {
-		c.OK, c.Hint = false, "sudo sysctl fs.inotify.max_user_watches=65536"
 	}
 	return c
 }

@@ -141,7 +141,9 @@ func (d *daemon) taken(b watcher.Batch, l looked, step int64) {
 		}
 	}
 	d.folder(b)
-	if !d.ready {
+	if d.ready {
+		d.watched()
+	} else {
 		d.scanning(len(l.notes))
 	}
 	if b.First {
@@ -239,6 +241,22 @@ func (d *daemon) folder(b watcher.Batch) {
 
 // firstScan takes up what there is. Until then the daemon says that it is
 // scanning, and takes no commands.
+// watched keeps it true how the folder is watched: a limit may be reached later,
+// and be raised.
+func (d *daemon) watched() {
+	mode := d.watch.Mode()
+	if mode == d.daemon.Watch {
+		return
+	}
+	d.daemon.Watch, d.dirty = mode, true
+	if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {
+		d.say("%v", err)
+	}
+	if d.ready {
+		d.say("watching: %s", mode)
+	}
+}
+
 func (d *daemon) firstScan(n int) {
 	dir, output, state := d.f.dir, d.settings.Output, d.o.State
 	d.queues.add("machine", func() any {

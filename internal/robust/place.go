@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,8 @@ type Place struct {
 
 	t        testing.TB
 	projects []string
-	gate     *Gate // nil: none
+	gate     *Gate    // nil: none
+	through  []string // what starts the program; empty: nothing does
 }
 
 // NewPlace makes one with projects, whose folders are beside the work folder,
@@ -94,9 +96,19 @@ func (p *Place) Env() []string {
 	}
 }
 
+// Through has daemons and commands started by another program from now on, which
+// is given theirs behind its own arguments and becomes it.
+func (p *Place) Through(argv ...string) { p.through = argv }
+
+// argv is the program with arguments, and what starts it.
+func (p *Place) argv(args []string) []string {
+	return slices.Concat(p.through, []string{p.Exe}, args)
+}
+
 // Command is a command of deckhand as a person types it in the work folder.
 func (p *Place) Command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, p.Exe, args...)
+	argv := p.argv(args)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.Dir = p.Env(), p.Work
 	return cmd
 }

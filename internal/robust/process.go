@@ -148,7 +148,8 @@ func (p *Place) Spawn(ctx context.Context, env ...string) *Process {
 	if p.gate != nil {
 		args = append([]string{gateCommand}, args...)
 	}
-	d.Cmd = exec.Command(p.Exe, args...)
+	argv := p.argv(args)
+	d.Cmd = exec.Command(argv[0], argv[1:]...)
 	d.Cmd.Env, d.Cmd.Stderr = append(p.Env(), env...), p.Log
 	if p.gate != nil {
 		p.gate.start(d.Cmd)

@@ -13,24 +13,21 @@ import (
 	"deckhand/internal/robust"
 )
 
-// A burst is as many folders and files as an unpacked archive.
-const (
-	burstFolders = 1000
-	burstFiles   = 20 // in each
-)
+// burstFiles are in each folder of a burst.
+const burstFiles = 20
 
 // unpack makes folders at three depths with files in them, as fast as they go,
 // and in some a board; it returns their cards.
-func unpack(t *testing.T, p *robust.Place, under, label string, boards int) (cards []string) {
+func unpack(t *testing.T, p *robust.Place, under, label string, folders, boards int) (cards []string) {
 	t.Helper()
-	for i := range burstFolders {
+	for i := range folders {
 		dir := fmt.Sprintf("%s/%d/%d/%d", under, i/100, i/10%10, i%10)
 		mkdir(t, p.Path(dir))
 		for n := range burstFiles - 1 {
 			p.Write(p.Path(fmt.Sprintf("%s/note %d.md", dir, n)), "# A note\n\nwith [[links]]\n")
 		}
 		text := "# No board\n"
-		if i%(burstFolders/boards) == 0 {
+		if i%(folders/boards) == 0 {
 			title := fmt.Sprintf("%s %d", label, i)
 			cards = append(cards, title)
 			text = board(i, title)
@@ -93,29 +90,32 @@ func (n *naive) missed(t *testing.T, root string) (missed int) {
 	return missed
 }
 
-// TestFoldersInABurst: 1,000 folders with 20,000 files are made in the work
-// folder as fast as they go, and as many are moved in as one. Every card on a
+// TestFoldersInABurst: folders with files in them (1,000 and 20,000 in the full
+// form) are made in the work folder as fast as they go, and as many are moved in
+// as one. Every card on a
 // board among them starts, once.
 func TestFoldersInABurst(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t)
 	p := newPlace(t)
 	d := p.Start(ctx)
 	boards := max(4, suite.Rounds(50))
+	folders := min(1000, suite.Rounds(10_000))
 
 	control := watchNaively(t, p.Work)
-	cards := unpack(t, p, "notes/made", "Made", boards)
+	cards := unpack(t, p, "notes/made", "Made", folders, boards)
 	inReview(d, len(cards))
 	missed := control.missed(t, p.At("made"))
 	if missed == 0 {
 		t.Error("a watcher that lists nothing missed nothing: this run shows nothing")
 	}
 
-	cards = append(cards, unpack(t, p, "elsewhere", "Moved in", boards)...)
+	cards = append(cards, unpack(t, p, "elsewhere", "Moved in", folders, boards)...)
 	if err := os.Rename(p.Path("elsewhere"), p.At("moved")); err != nil {
 		t.Fatal(err)
 	}
 	inReview(d, len(cards))
 	mustStartOnce(t, p, cards)
-	suite.Figure(t, "folders in a burst", "twice %d folders with %d files, %d cards, each started once", burstFolders, burstFolders*burstFiles, len(cards))
-	suite.Figure(t, "control: watching each new folder, listing none", "%d of %d files missed", missed, burstFolders*burstFiles)
+	suite.Figure(t, "folders in a burst", "twice %d folders with %d files, %d cards, each started once", folders, folders*burstFiles, len(cards))
+	suite.Figure(t, "control: watching each new folder, listing none", "%d of %d files missed", missed, folders*burstFiles)
 }

@@ -85,6 +85,7 @@ func fill(t *testing.T, dir string) (events int) {
 // folder than the kernel's queue holds; what is saved then nobody is told of.
 // Every card that was saved, moved or made unique in that time starts once.
 func TestOverflowingQueue(t *testing.T) {
+	t.Parallel()
 	ctx := bounded(t)
 	p := newPlace(t)
 	rounds := suite.Rounds(50)

@@ -1,0 +1,4 @@
+package watcher
+
+func watchLimit() (Limit, bool)    { return Limit{}, false }
+func instanceLimit() (Limit, bool) { return Limit{}, false }
