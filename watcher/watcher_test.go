@@ -280,6 +280,31 @@ func TestPollOnly(t *testing.T) {
 	r.until("sub/new.md")
 }
 
+// A file system that promises events and tells nothing is found out by the slow
+// poll.
+func TestSilentFileSystem(t *testing.T) {
+	root := t.TempDir()
+	put(t, filepath.Join(root, "sub/board.md"), "## Plan\n- [ ] a\n")
+	put(t, filepath.Join(root, "sub/gone.md"), "x")
+	synctest.Test(t, func(t *testing.T) {
+		errs := make(chan error)
+		silent := source{
+			events: make(chan fsnotify.Event), errors: errs,
+			add: func(string) error { return nil }, remove: func(string) {}, close: func() error { close(errs); return nil },
+		}
+		r, _ := startWith(t, with(root, Options{}, silent))
+		start := time.Now()
+		r.put("sub/board.md", "## Plan\n- [ ] a\n- [ ] b\n")
+		r.put("new/deep/board.md", "## Plan\n")
+		must(t, os.Remove(r.abs("sub/gone.md")))
+		b := <-r.Batches()
+		want := []string{"new/deep/board.md", "sub/board.md", "sub/gone.md"}
+		if took := time.Since(start); !slices.Equal(b.Paths, want) || took > 5*time.Minute+time.Second {
+			t.Errorf("%q after %v, want %q at the next poll", b.Paths, took, want)
+		}
+	})
+}
+
 // A moved folder is told by its new path, though the kernel keeps one watch an
 // inode.
 func TestMovedFolder(t *testing.T) {
