@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"time"
 
 	"deckhand/chats"
@@ -38,10 +39,30 @@ func (d *daemon) chatLater(r *run, now, soon bool) {
 	switch {
 	case now:
 		d.writeChat(r)
-	case soon && r.chatDue.IsZero():
-		r.chatDue = r.chatAt.Add(chatEvery)
-		d.dirty = true
+	case soon:
+		r.chatBy(r.chatNext())
 	}
+}
+
+// chatBy has a chat written at a time, if it is not written before.
+func (r *run) chatBy(at time.Time) {
+	if r.chatDue.IsZero() || at.Before(r.chatDue) {
+		r.chatDue = at
+	}
+}
+
+// chatShare is the part of the time in which one chat may be written: a chat is
+// written whole, so that a long one takes its time, and an agent that says much
+// would have the disk at work with nothing else.
+const chatShare = 10
+
+// chatNext is when a chat may be written next: before its time when much waits,
+// and the later the longer the last write took.
+func (r *run) chatNext() time.Time {
+	if r.talk.much() {
+		return r.chatAt.Add(chatShare * r.chatTook)
+	}
+	return r.chatAt.Add(max(chatEvery, chatShare*r.chatTook))
 }
 
 // writeChat brings a chat up to what was said. What is about to be added is
@@ -72,7 +93,7 @@ func (d *daemon) writeChat(r *run) {
 	}
 	r.chatBusy, r.chatAt = true, time.Now()
 	op := chatOp(d.props(r), items, again, !r.chatMade)
-	d.queues.add("chat:"+r.ID, func() any {
+	d.queues.add(chatQueue(r.ID), func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
 		d.o.at("chat written")
 		return err
@@ -90,6 +111,19 @@ func (d *daemon) writeChat(r *run) {
 	})
 }
 
+// chatQueues is how many chats are written at a time: each takes a few times its
+// size in memory meanwhile.
+const chatQueues = 2
+
+// chatQueue is the queue in which the chat of a run is written, always the same.
+func chatQueue(run string) string {
+	sum := 0
+	for i := range len(run) {
+		sum += int(run[i])
+	}
+	return "chat:" + strconv.Itoa(sum%chatQueues)
+}
+
 // chatted notes that a chat has what was said in a life up to a position.
 func (d *daemon) chatted(r *run, life int, seq int64) {
 	d.fact(r, dispatch.Entry{Kind: dispatch.Chatted, Life: life, Seq: seq})
@@ -100,8 +134,8 @@ func (d *daemon) chatted(r *run, life int, seq int64) {
 
 // chatMore sees to what has come while a chat was being written.
 func (d *daemon) chatMore(r *run) {
-	if more, _, _ := d.unwritten(r); len(more) > 0 && r.chatDue.IsZero() {
-		r.chatDue = time.Now().Add(chatEvery)
+	if more, _, _ := d.unwritten(r); len(more) > 0 {
+		r.chatBy(r.chatNext())
 	}
 	if d.shape(r) != r.props {
 		d.writeChat(r)

@@ -30,14 +30,15 @@ type run struct {
 	fault trouble   // why the last effect on its card failed
 	lost  time.Time // its capture could not be read; followed again then
 
-	chatDue   time.Time // the chat is written then at the latest
-	chatAt    time.Time // it was written last
-	chatBusy  bool      // it is being written
-	chatMade  bool      // it was there: one that is not any more was deleted
-	chatMiss  int       // how often it was not where it should be
-	chatGone  bool      // a person deleted it: it is not made again
-	chatFault trouble   // why it could not be written
-	props     string    // what its header was given last, to see that it changed
+	chatDue   time.Time     // the chat is written then at the latest
+	chatAt    time.Time     // it was written last
+	chatTook  time.Duration // and for how long, with the wait for others
+	chatBusy  bool          // it is being written
+	chatMade  bool          // it was there: one that is not any more was deleted
+	chatMiss  int           // how often it was not where it should be
+	chatGone  bool          // a person deleted it: it is not made again
+	chatFault trouble       // why it could not be written
+	props     string        // what its header was given last, to see that it changed
 }
 
 // logKey names an entry that comes from a capture: the same line read again

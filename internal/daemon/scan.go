@@ -69,6 +69,12 @@ func (l *looker) look(g *store.Glancer, rel string) file {
 	if f.ignore {
 		return f
 	}
+	if below(rel, l.outputs) { // never a board: more than its header is of no interest, and a chat is long
+		if src, err := g.Head(rel); err == nil {
+			f.chat, _ = chats.Run(src)
+			return f
+		}
+	}
 	if l.known[rel] == nil {
 		if src, err := g.Read(rel); err == nil && !l.isBoard(rel, src) {
 			f.chat, _ = chats.Run(src)

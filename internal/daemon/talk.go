@@ -7,8 +7,8 @@ import (
 	"deckhand/harness"
 )
 
-// talkMax is how much text of an agent may wait to be written (characters);
-// more is written before its time.
+// talkMax is how much text of an agent may wait to be written (bytes); more is
+// written before its time.
 const talkMax = 24000
 
 // talk turns the events of one life into items of a chat. Items are cut only
@@ -21,6 +21,7 @@ type talk struct {
 	text  strings.Builder
 	seq   int64 // of the last delta in text
 	seen  int64 // of the last event
+	size  int   // bytes of text in items
 }
 
 // piece is an item and the capture position it reaches to.
@@ -39,7 +40,7 @@ func (t *talk) hear(e harness.Event) (now, soon bool) {
 		t.seq = e.Seq
 		if t.text.Len() > talkMax {
 			t.cut()
-			return true, true
+			return false, true
 		}
 	case harness.ToolBegin:
 		t.cut()
@@ -73,7 +74,13 @@ func (t *talk) cut() {
 	t.text.Reset()
 }
 
-func (t *talk) add(i chats.Item, seq int64) { t.items = append(t.items, piece{i, seq}) }
+func (t *talk) add(i chats.Item, seq int64) {
+	t.items = append(t.items, piece{i, seq})
+	t.size += len(i.Text)
+}
+
+// much reports whether more waits to be written than should.
+func (t *talk) much() bool { return t.size > talkMax }
 
 // after are the items behind a position up to another (-1: all), and how far
 // they reach.
@@ -91,6 +98,7 @@ func (t *talk) after(from, to int64) (items []chats.Item, seq int64) {
 // forget drops the items up to a position: they are written.
 func (t *talk) forget(seq int64) {
 	for len(t.items) > 0 && t.items[0].seq <= seq {
+		t.size -= len(t.items[0].Text)
 		t.items = t.items[1:]
 	}
 }

@@ -28,6 +28,10 @@ const (
 // to the system, a third of all; the runtime alone was seen to keep it.
 const giveBack = 3 * time.Second
 
+// gcPercent holds after the first scan. What comes then is little and soon over:
+// lines of agents, and chats, which are read and written whole.
+const gcPercent = 50
+
 // skip reports what the watcher leaves out: the ignores of the moment, and dot
 // folders by itself.
 func (m *model) skip() func(rel string, dir bool) bool {
@@ -270,6 +274,7 @@ func (d *daemon) firstScan(n int) {
 		d.runBy(first.mine, false)
 		d.takeUpAll()
 		time.AfterFunc(giveBack, debug.FreeOSMemory)
+		debug.SetGCPercent(gcPercent)
 		d.say("ready: %s, %s, %s", plural(n, "note", "notes"), plural(len(d.boards), "board", "boards"), d.daemon.Watch)
 	})
 }

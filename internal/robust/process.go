@@ -209,26 +209,28 @@ func (d *Process) Until(ok func(control.Status) bool) control.Status {
 	return last
 }
 
-// until is false when the daemon's events end before.
+// until is false when the daemon's events end before. A reader that does not
+// keep up with what agents say is let go, and comes back.
 func (d *Process) until(ok func(control.Status) bool) (last control.Status, found bool) {
 	d.t.Helper()
 	ctx, cancel := context.WithCancel(d.ctx)
 	defer cancel()
-	events, err := d.Client.Events(ctx, 0)
-	if err != nil {
-		return last, false
-	}
-	for e := range events {
-		if e.Kind == "run" {
-			continue
+	for {
+		events, err := d.Client.Events(ctx, 0)
+		if err != nil {
+			return last, false
 		}
-		last = control.Status{} // what an event leaves out is empty, and not as it was
-		must(d.t, e.Decode(&last))
-		if ok(last) {
-			return last, true
+		for e := range events {
+			if e.Kind == "run" {
+				continue
+			}
+			last = control.Status{} // what an event leaves out is empty, and not as it was
+			must(d.t, e.Decode(&last))
+			if ok(last) {
+				return last, true
+			}
 		}
 	}
-	return last, false
 }
 
 // Do asks for a command, with an id of its own.

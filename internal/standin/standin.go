@@ -24,6 +24,7 @@
 //	[flood:N]   says N lines of text (default 20000)
 //	[say:FILE]  ends with the text of that file as its answer
 //	[raw:FILE]  prints the bytes of that file as they are
+//	[stream:N]  says N lines of text, with a tool after each hundred
 //	[noise]     prints a line that is no JSON
 //	[exit:N]    ends with that code after its first step
 //	[record]    appends a line with the time to RECORD.log at start and end

@@ -40,7 +40,7 @@ type turn struct {
 
 // word is a switch in the text of a card.
 var word = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[(ask|question|slow|hang|deaf|fail|empty|length|flood|noise|exit|record|say|raw)(?::([^\]\s]*))?\]`)
+	return regexp.MustCompile(`\[(ask|question|slow|hang|deaf|fail|empty|length|flood|stream|noise|exit|record|say|raw)(?::([^\]\s]*))?\]`)
 })
 
 // What a card is called stands in the first line of its fence, or, in a prompt
@@ -146,7 +146,22 @@ func (t *turn) work() bool {
 		t.say("I wait. ")
 		return t.wait(-1)
 	}
-	return t.write() && t.report() && t.later()
+	return t.stream() && t.write() && t.report() && t.later()
+}
+
+// stream says many lines as a long run does: in pieces, with tools between them.
+func (t *turn) stream() bool {
+	n, _ := strconv.Atoi(t.words["stream"])
+	for i := range n {
+		if t.aborted() {
+			return false
+		}
+		t.delta(fmt.Sprintf("line %d\n", i+1))
+		if (i+1)%100 == 0 && !t.tool("step", map[string]string{"after": strconv.Itoa(i + 1)}, func() (string, bool) { return "done", true }) {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *turn) has(w string) bool {

@@ -36,6 +36,21 @@ func (g *Glancer) Close() {
 	}
 }
 
+// Head returns what a file begins with, all of it when it is not long; it is
+// valid until the next call.
+func (g *Glancer) Head(rel string) ([]byte, error) {
+	f, err := g.open(rel)
+	if err != nil {
+		return nil, wrap(rel, err)
+	}
+	defer f.Close()
+	n, err := io.ReadFull(f, g.buf[:glance])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, wrap(rel, err)
+	}
+	return g.buf[:n], nil
+}
+
 // Read returns what a file holds; it is valid until the next call.
 func (g *Glancer) Read(rel string) ([]byte, error) {
 	f, err := g.open(rel)

@@ -25,10 +25,17 @@ func TestGlance(t *testing.T) {
 		if got, err := g.Read(name); err != nil || string(got) != want {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(got), len(want), err)
 		}
+		want = want[:min(len(want), glance)]
+		if got, err := g.Head(name); err != nil || string(got) != want {
+			t.Errorf("%s begins with %d bytes of %d, %v", name, len(got), len(want), err)
+		}
 	}
 	for _, name := range []string{"Out.md", "Up.md", "../x", "None.md", "a"} {
 		if got, err := g.Read(name); err == nil {
 			t.Errorf("%s gave %q", name, got)
+		}
+		if got, err := g.Head(name); err == nil {
+			t.Errorf("%s begins with %q", name, got)
 		}
 	}
 }
