@@ -50,12 +50,29 @@ type Backend interface {
 // returns the first result and does nothing.
 type Command struct {
 	ID    string `json:"id"`
-	Name  string `json:"name"` // run, stop, stop_all, retry, add, lanes_add, grant, probe
+	Name  string `json:"name"` // run, stop, stop_all, retry, answer, end_ask, steer, follow_up, reply, accept, send_back, add, lanes_add, grant, probe
 	Card  string `json:"card,omitempty"`
 	Run   string `json:"run,omitempty"`
 	Board string `json:"board,omitempty"`
-	Text  string `json:"text,omitempty"` // add: the card; grant: of the words "start", "trust" and "here" those that are meant
+	// Text is of add the card; of grant those of the words "start", "trust" and
+	// "here" that are meant; of steer, follow_up, reply and send_back what the agent
+	// is told.
+	Text  string  `json:"text,omitempty"`
+	Ask   string  `json:"ask,omitempty"`   // answer, end_ask: the ask's id; empty: the only one that is open
+	Value *string `json:"value,omitempty"` // answer: the option's text, the text, or Allow or Deny
+	Note  string  `json:"note,omitempty"`  // answer: why; at most NoteMax characters
+	Scope string  `json:"scope,omitempty"` // answer: once, session, project, always; empty: once
+	From  string  `json:"from,omitempty"`  // who says it, for the records: cli, pane; empty: client
 }
+
+// NoteMax is how long a Note may be, in characters.
+const NoteMax = 2000
+
+// Values of an answer to a confirm.
+const (
+	Allow = "allow"
+	Deny  = "deny"
+)
 
 // Result of a command.
 type Result struct {
@@ -127,6 +144,8 @@ type Run struct {
 	Ended   *time.Time `json:"ended"`
 	Tokens  int64      `json:"tokens"`
 	Cost    *float64   `json:"cost"`
+	// Accepted: a person ticked the card or moved it to a done lane.
+	Accepted bool `json:"accepted,omitempty"`
 }
 
 // Ask is an open question.
@@ -223,6 +242,13 @@ type LogEvent struct {
 	Text   string    `json:"text"`
 	State  string    `json:"state,omitempty"` // tool: running, ok, failed
 	Millis int64     `json:"millis,omitempty"`
+	Steps  []Step    `json:"steps,omitempty"` // plan: the whole of it
+}
+
+// Step is one step of an agent's plan.
+type Step struct {
+	Text  string `json:"text"`
+	State string `json:"state"` // pending, in_progress, completed, or what else the agent says
 }
 
 // Chat is a run's chat file.
@@ -258,6 +284,16 @@ type Lane struct {
 	Limit int    `json:"limit,omitempty"`
 	Cards int    `json:"cards"`
 	Ready int    `json:"ready,omitempty"` // open cards with a configured agent
+	Items []Card `json:"items"`
+}
+
+// Card is one card in a Lane.
+type Card struct {
+	Title string `json:"title"`
+	Line  int    `json:"line"`
+	Done  bool   `json:"done,omitempty"`  // ticked
+	Agent string `json:"agent,omitempty"` // that it names first
+	Run   string `json:"run,omitempty"`   // that stands under it
 }
 
 // Journal is `journal --json`.

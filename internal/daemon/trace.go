@@ -135,10 +135,24 @@ func (t *tracer) hear(e harness.Event) {
 		ev.Text = strconv.FormatInt(e.Usage.Tokens, 10) + " tokens, " + usd(e.Usage.Cost)
 	case harness.Bound:
 		ev.Text = e.Session
+	case harness.Plan:
+		ev.Text, ev.Steps = plan(e.Plan)
 	case harness.Done:
 		ev.Text = strings.TrimSpace(e.Outcome + " " + e.Reason)
 	}
 	t.add(ev)
+}
+
+// plan is a plan in a line, and its steps.
+func plan(steps []harness.Step) (text string, all []control.Step) {
+	done := 0
+	for _, s := range steps {
+		if s.State == "completed" {
+			done++
+		}
+		all = append(all, control.Step(s))
+	}
+	return strconv.Itoa(done) + " of " + plural(len(steps), "step", "steps") + " done", all
 }
 
 func (t *tracer) here() mark { return mark{life: t.life, seq: t.last} }

@@ -73,7 +73,7 @@ func (m *model) runView(r *run) control.Run {
 	v := control.Run{
 		ID: r.ID, Card: r.Card.Title, Board: r.Board, Agent: r.Agent,
 		Project: r.Project, Folder: r.Folder, Status: r.Status(), Reason: m.reason(r), Next: next(r),
-		Chat: m.chatPath(r), Asks: []control.Ask{}, Started: r.Turn, Tokens: r.Tokens, Cost: r.Cost,
+		Chat: m.chatPath(r), Asks: []control.Ask{}, Started: r.Turn, Tokens: r.Tokens, Cost: r.Cost, Accepted: !r.Open() && r.Outcome == dispatch.Accept,
 	}
 	if s, ok := m.find(r); ok {
 		v.Board, v.Line, v.Lane = s.path, s.card.Line, s.lane.Title
@@ -179,14 +179,27 @@ func (m *model) boardViews() []control.Board {
 }
 
 func laneView(l *board.Lane) control.Lane {
-	v := control.Lane{Title: l.Title, Role: l.Role.String(), Limit: l.Limit, Cards: len(l.Cards)}
+	v := control.Lane{Title: l.Title, Role: l.Role.String(), Limit: l.Limit, Cards: len(l.Cards), Items: make([]control.Card, 0, len(l.Cards))}
 	if l.Role == board.NoRole {
 		v.Role = ""
 	}
 	for i := range l.Cards {
-		if c := &l.Cards[i]; c.Open() && len(c.Agents) > 0 {
+		c := &l.Cards[i]
+		if c.Open() && len(c.Agents) > 0 {
 			v.Ready++
 		}
+		v.Items = append(v.Items, cardView(c))
+	}
+	return v
+}
+
+func cardView(c *board.Card) control.Card {
+	v := control.Card{Title: c.Title, Line: c.Line, Done: !c.Open()}
+	if len(c.Agents) > 0 {
+		v.Agent = c.Agents[0]
+	}
+	if c.Status != nil {
+		v.Run = strings.ToUpper(c.Status.Run)
 	}
 	return v
 }
