@@ -31,6 +31,7 @@ import (
 	"deckhand/internal/control"
 	"deckhand/internal/daemon"
 	"deckhand/internal/standin"
+	"deckhand/review"
 )
 
 // Main runs the command line and returns the exit code.
@@ -75,7 +76,9 @@ func (a *app) root() *cobra.Command {
 mention, "- [ ] Checkout with QRIS @pi" in a lane like Plan, starts that agent
 in the card's project; the card moves to In Progress and comes back in Review.
 
-Without a command it prints what runs and what to type next.
+Without a command it opens the pane: what needs you, what works, and all of it
+as it happens. It starts a daemon for as long as it is open when none runs. Where
+the output is no terminal, it prints what runs and what to type next.
 
 The work folder is --dir, else DECKHAND_DIR, else the nearest folder upward that
 has a deckhand.yaml or is trusted.
@@ -83,9 +86,15 @@ has a deckhand.yaml or is trusted.
 Exit codes: 0 ok, 1 error, 2 usage, 3 done but something needs a person,
 4 conflict, 5 no daemon, 130 interrupted.`,
 		Args:          noCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return a.overview(c.Context()) },
 		SilenceErrors: true,
 		SilenceUsage:  true,
+	}
+	still := c.Flags().Bool("no-motion", false, "in the pane nothing moves by itself")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if a.interactive() {
+			return a.pane(c.Context(), review.Look{Motion: !*still})
+		}
+		return a.overview(c.Context())
 	}
 	c.SetOut(a.out)
 	c.SetErr(a.errs)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,7 @@ import (
 )
 
 func (a *app) watchCmd() *cobra.Command {
-	var once, dry bool
+	var once, dry, lent bool
 	c := &cobra.Command{
 		Use: "watch [DIR]", Short: "the daemon, in the foreground", Args: atMost(1),
 		Long: `Watches the work folder and starts agents until it is ended. Agents at work
@@ -22,6 +23,10 @@ Exit codes: 0 ok, 1 error, 3 with --once: something waits for a person,
 	}
 	c.Flags().BoolVar(&once, "once", false, "every card counts as settled; end when nothing runs and nothing can start")
 	c.Flags().BoolVar(&dry, "dry-run", false, "say what would start, with every reason, and change nothing")
+	c.Flags().BoolVar(&lent, untilEOF, false, "end when the standard input does")
+	if err := c.Flags().MarkHidden(untilEOF); err != nil {
+		panic(err) // the flag is there
+	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, err := a.folder(args)
 		if err != nil {
@@ -32,10 +37,24 @@ Exit codes: 0 ok, 1 error, 3 with --once: something waits for a person,
 		if dry {
 			o.Log = lines{a.out}
 		}
-		return a.watch(c.Context(), o)
+		ctx := c.Context()
+		if lent {
+			var cancel context.CancelCauseFunc
+			ctx, cancel = context.WithCancelCause(ctx)
+			defer cancel(nil)
+			go func() {
+				_, err := io.Copy(io.Discard, a.in)
+				cancel(errors.Join(errTerminated, err))
+			}()
+		}
+		return a.watch(ctx, o)
 	}
 	return c
 }
+
+// untilEOF is the flag of a daemon that the pane has started: it ends with the
+// pane, however that ends.
+const untilEOF = "until-eof"
 
 func (a *app) watch(ctx context.Context, o daemon.Options) error {
 	out, err := daemon.Run(ctx, o)
