@@ -98,18 +98,15 @@ const machineName = "Machine.md"
 func readMachine(dir, output, state string) machineState {
 	path := filepath.Join(dir, filepath.FromSlash(output), machineName)
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return machineState{}
-	}
 	if err != nil {
-		return machineState{there: true, lost: true}
+		return machineState{there: !errors.Is(err, fs.ErrNotExist), lost: diskFailed(err)}
 	}
 	if !info.Mode().IsRegular() {
 		return machineState{there: true}
 	}
 	src, err := readRegular(path, settingsMost)
 	if err != nil {
-		return machineState{there: true, lost: true}
+		return machineState{there: true, lost: diskFailed(err)}
 	}
 	id, host, ok := inbox.ReadMachine(src)
 	mine, err := machineID(state)
@@ -195,7 +192,7 @@ func (d *daemon) runBy(now machineState, took bool) {
 	if err := d.f.sawMachine(now, took); err != nil {
 		d.say("%v", err)
 	}
-	if now.lost {
+	if now.lost && !d.o.Once {
 		d.lookSoon(d.settings.Output+"/"+machineName, pause)
 	}
 }
