@@ -88,8 +88,8 @@ func (a *app) printStatus(s control.Status) {
 	var rows [][]string
 	for _, r := range s.Runs {
 		rows = append(rows, []string{place(r.Board, r.Line), r.Status, title(r.Card), runDetail(r)})
-		for _, q := range r.Asks {
-			rows = append(rows, []string{place(r.Board, r.Line), "asks", title(r.Card), joined(q.Title, q.Message)})
+		for _, line := range askRows(r) {
+			rows = append(rows, []string{place(r.Board, r.Line), "asks", title(r.Card), line})
 		}
 	}
 	rows = append(append(rows, queuedRows(s.Queued)...), heldRows(s.Held, true)...)

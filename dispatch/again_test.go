@@ -256,5 +256,5 @@ func TestSameRunTwiceInAReadyLane(t *testing.T) {
 	text := string(d.card("Shop.md", "Card").Span.Of(d.boards["Shop.md"].Board.Src))
 	d.edit("Shop.md", "## Plan\n\n", "## Plan\n\n"+text)
 	equal(t, "did", d.later(time.Hour), nil)
-	contains(t, "why", strings.Join(d.reasons(), "\n"), "its run's line stands more than once: Shop.md:7, Shop.md:18")
+	contains(t, "why", strings.Join(d.reasons(), "\n"), "its run's line stands more than once: Shop.md:7, Shop.md:19")
 }

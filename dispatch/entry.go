@@ -48,6 +48,10 @@ const (
 	Chat        Kind = "chat"        // the chat file is about to get what the capture says up to Seq
 	Chatted     Kind = "chatted"     // it has it
 	Said        Kind = "said"        // something worth a line in the log, without an effect
+	Answered    Kind = "answered"    // a person answered an ask; the agent gets it next
+	Steered     Kind = "steered"     // a person has something to say to an agent at work; it gets it next
+	Delivered   Kind = "delivered"   // what was answered or said is on its way to the agent, whatever comes
+	Offered     Kind = "offered"     // a person may write something into the chat, and tick it by this id
 )
 
 // Entry is one line of runs/<id>/log.jsonl. Which fields are set depends on
@@ -67,20 +71,27 @@ type Entry struct {
 	Nonce   string   `json:"nonce,omitempty"`   // claimed
 	Session string   `json:"session,omitempty"` // bound
 	Chat    string   `json:"chat,omitempty"`    // claimed: path of the chat file
-	By      string   `json:"by,omitempty"`      // claimed, stopping, resumed: board, command, moved, ticked, archived, gone, limit
+	By      string   `json:"by,omitempty"`      // claimed, stopping, resumed, answered, steered, accepted: see the constants
 	Reason  string   `json:"reason,omitempty"`  // one sentence
-	Command string   `json:"command,omitempty"` // stopping, resumed: the client's id of the command that asked for it
+	Command string   `json:"command,omitempty"` // the client's id of the command that asked for it
 	Word    string   `json:"word,omitempty"`    // show: the status word
 	To      string   `json:"to,omitempty"`      // show: the lane's role, empty: it stays
-	Lines   []string `json:"lines,omitempty"`   // show: what is written; resumed: what the person added
+	Lines   []string `json:"lines,omitempty"`   // show: what is written; resumed: what the person added; answered: their lines, which the answer takes
 	Board   string   `json:"board,omitempty"`   // shown: where
 	Outcome string   `json:"outcome,omitempty"` // finished, ended
-	Text    string   `json:"text,omitempty"`    // finished: the last answer; resumed: the prompt's text
+	Text    string   `json:"text,omitempty"`    // finished: the last answer; resumed: the prompt's text; steered: what is said
 	Ask     *Ask     `json:"ask,omitempty"`     // asked; ask_gone: only its id
 	Tokens  int64    `json:"tokens,omitempty"`  // finished, ended: of this life
 	Cost    *float64 `json:"cost,omitempty"`    // finished, ended: of this life, USD
 	Exit    *Exit    `json:"exit,omitempty"`    // ended
 	Earlier *Earlier `json:"earlier,omitempty"` // claimed: the run whose card this is now
+	Answer  *Answer  `json:"answer,omitempty"`  // answered
+	Row     string   `json:"row,omitempty"`     // delivered: the id of the row for the agent
+	How     string   `json:"how,omitempty"`     // steered: steer or follow_up
+	// Offer is what a person can tick from now on (asked, finished, ended,
+	// interrupted, offered, chat), or what they ticked (answered, steered, resumed,
+	// accepted, stopping).
+	Offer string `json:"offer,omitempty"`
 }
 
 // Earlier is a run of another agent on the same card: its result goes along,
@@ -114,6 +125,7 @@ type Ask struct {
 	Placeholder string        `json:"placeholder,omitempty"`
 	Timeout     time.Duration `json:"timeout,omitempty"` // 0: none
 	Since       time.Time     `json:"since,omitzero"`
+	Offer       string        `json:"offer,omitempty"` // the id its boxes have; empty in logs of earlier versions
 }
 
 // Deadline is when the agent answers the ask itself; zero: never.

@@ -186,9 +186,21 @@ func nested(a, b string) bool {
 func added(r *Run, c *board.Card) []string {
 	now := slices.Clone(c.Lines)
 	if c.Status != nil {
-		now = append(now, board.Added(r.Wrote, c.Status.Lines)...)
+		now = append(now, board.Added(slices.Concat(r.Wrote, r.Took), c.Status.Lines)...)
 	}
-	return board.Added(r.Lines, now)
+	return NewLines(r.Lines, now)
+}
+
+// NewLines are those of now that were not there before; what stands behind a
+// field of ours is what was written, without its name.
+func NewLines(before, now []string) []string {
+	out := board.Added(before, now)
+	for i, line := range out {
+		if _, said, ok := board.ReadField(line); ok {
+			out[i] = said
+		}
+	}
+	return slices.DeleteFunc(out, func(line string) bool { return line == "" })
 }
 
 // most is how many places a reason names: there may be thousands, and a reason

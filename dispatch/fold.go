@@ -48,12 +48,10 @@ func (r *Run) apply(e Entry) {
 	case AskGone:
 		r.askGone(e)
 	case Stopping:
-		if r.Live() {
-			r.Phase, r.By, r.Reason, r.Stopping = PhaseStopping, e.By, e.Reason, e.Time
-		}
+		r.stopping(e)
 	case Accepted:
 		if !r.Open() {
-			r.Outcome = Accept
+			r.Outcome, r.By, r.Offer = Accept, e.By, ""
 		}
 	default:
 		r.applyMore(e)
@@ -77,6 +75,8 @@ func (r *Run) applyMore(e Entry) {
 		r.ChatOpen, r.ChatFrom, r.ChatSeq = true, r.ChatSeq, e.Seq
 	case Chatted:
 		r.ChatOpen = false
+	default:
+		r.applyTalk(e)
 	}
 }
 
@@ -110,7 +110,7 @@ func (r *Run) show(e Entry) {
 // the write nor an old copy that is put right must swallow it.
 func (r *Run) shown(e Entry) {
 	r.Tries++
-	r.InSync, r.Shown = true, e.Time
+	r.InSync, r.Shown, r.Took = true, e.Time, nil
 	if e.Board != "" {
 		r.Board = e.Board
 	}
@@ -137,7 +137,7 @@ func (r *Run) write(lines []string) {
 // started is the begin of a life. A stop can come while it is being started:
 // then there is a process that has still to be ended.
 func (r *Run) started(e Entry) {
-	r.Life, r.Turn = e.Life, e.Time
+	r.Life, r.Turn, r.Waited = e.Life, e.Time, 0
 	switch {
 	case r.Phase == PhaseClaimed:
 		r.Phase = PhaseWorking
@@ -151,10 +151,10 @@ func (r *Run) asked(e Entry) {
 		return
 	}
 	ask := *e.Ask
-	ask.Since = e.Time
+	ask.Since, ask.Offer = e.Time, e.Offer
 	r.Asks = append(slices.Clone(r.Asks), ask)
 	if r.Phase == PhaseWorking {
-		r.Phase = PhaseWaiting
+		r.Phase, r.Waits = PhaseWaiting, e.Time
 	}
 }
 
@@ -162,9 +162,15 @@ func (r *Run) askGone(e Entry) {
 	if e.Ask == nil {
 		return
 	}
-	r.Asks = slices.DeleteFunc(slices.Clone(r.Asks), func(a Ask) bool { return a.ID == e.Ask.ID })
+	r.close(e.Ask.ID, e.Time)
+}
+
+// close takes an ask off the list: it is over. The time that a person took for
+// the last of them is nobody's work.
+func (r *Run) close(ask string, at time.Time) {
+	r.Asks = slices.DeleteFunc(slices.Clone(r.Asks), func(a Ask) bool { return a.ID == ask })
 	if len(r.Asks) == 0 && r.Phase == PhaseWaiting {
-		r.Phase = PhaseWorking
+		r.Phase, r.Waited = PhaseWorking, r.Waited+max(0, at.Sub(r.Waits))
 	}
 }
 
@@ -173,7 +179,7 @@ func (r *Run) askGone(e Entry) {
 func (r *Run) finished(e Entry) {
 	r.add(e)
 	r.Answer = e.Text
-	r.Asks = nil
+	r.Asks, r.Offer = nil, e.Offer
 	if !r.Open() || r.Phase == PhaseStopping {
 		return
 	}
@@ -186,10 +192,24 @@ func (r *Run) ended(e Entry) { r.left(e, Failed) }
 // interrupted is a keeper that died.
 func (r *Run) interrupted(e Entry) { r.left(e, Broken) }
 
+// stopping is the begin of a stop. A run that was interrupted has nothing to be
+// ended: it is stopped.
+func (r *Run) stopping(e Entry) {
+	switch {
+	case r.Live():
+		r.Phase, r.By, r.Reason, r.Stopping = PhaseStopping, e.By, e.Reason, e.Time
+	case r.Phase == PhaseOver && r.Outcome == Broken:
+		r.Outcome, r.By, r.Reason = Stopped, e.By, e.Reason
+	}
+}
+
 // left is a process that is gone. A turn that was over before, or was being
 // stopped, ends as it would have; one in the middle has this outcome.
 func (r *Run) left(e Entry, outcome string) {
 	r.add(e)
+	if r.Phase != PhaseEnding {
+		r.Offer = e.Offer
+	}
 	switch r.Phase {
 	case PhaseEnding:
 		r.Phase = PhaseOver
@@ -211,12 +231,12 @@ func (r *Run) stopped(e Entry) {
 // resumed is another turn of a run that was over.
 func (r *Run) resumed(e Entry) {
 	r.Phase, r.Outcome, r.Reason, r.By, r.Ended, r.Stopping = PhaseClaimed, "", "", "", time.Time{}, time.Time{}
-	r.Extra, r.Prompt, r.Turn = e.Lines, e.Text, e.Time
-	r.Asks, r.InSync, r.Tries = nil, false, 0
+	r.Extra, r.Prompt, r.Turn, r.Waited = e.Lines, e.Text, e.Time, 0
+	r.Asks, r.Owed, r.InSync, r.Tries, r.Offer = nil, nil, false, 0, ""
 }
 
 func (r *Run) over(e Entry, outcome, reason string) {
-	r.Phase, r.Outcome, r.Reason, r.Ended, r.Asks = PhaseOver, outcome, reason, e.Time, nil
+	r.Phase, r.Outcome, r.Reason, r.Ended, r.Asks, r.Owed = PhaseOver, outcome, reason, e.Time, nil, nil
 }
 
 func (r *Run) add(e Entry) {

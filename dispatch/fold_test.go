@@ -33,14 +33,14 @@ func TestFold(t *testing.T) {
 		{Kind: "of a later version", Word: "?", Lines: []string{"?"}, Outcome: "?"},
 		{Kind: Chatted},
 		{Kind: Asked, Ask: &Ask{ID: "1"}, Time: at(4)},
-		{Kind: AskGone, Ask: &Ask{ID: "1"}},
+		{Kind: AskGone, Ask: &Ask{ID: "1"}, Time: at(5)},
 		{Kind: Finished, Outcome: Review, Text: "done", Cost: &cost, Tokens: 7, Time: at(5)},
 		{Kind: Ended, Time: at(6), ID: "9"},
 	}
 	r := Fold(log)
 	want := &Run{
 		ID: "R", Agent: "pi", Project: "shop", Folder: "/p/shop", Nonce: "n", Chat: "c.md", Card: *card, Phase: PhaseOver, Outcome: Review,
-		Asks: nil, Life: 1, Session: "s", Answer: "done", Claimed: at(0), Turn: at(3), Ended: at(5), Tokens: 7, Cost: &cost,
+		Asks: nil, Life: 1, Session: "s", Answer: "done", Claimed: at(0), Turn: at(3), Waits: at(4), Waited: time.Second, Ended: at(5), Tokens: 7, Cost: &cost,
 		Spends: []Spend{{at(5), 0.5}}, Want: Shows{"works", "working", []string{"- pi works ^r-r"}}, Wrote: []string{"- pi works ^r-r"},
 		Board: "Shop.md", Lane: "In Progress", Key: "Card @pi", Shown: at(2), Lines: []string{"note"}, Tries: 1, InSync: true,
 		LastID: "9", LastTime: at(6), ChatLife: 1, ChatSeq: 4, ChatFrom: -1,

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +63,7 @@ func (k *keep) run(r *Run, st standing) {
 		k.released(r, st)
 		return
 	case k.clock(r):
+	case k.said(r, st, &sight):
 	case st.blind != "":
 		k.unreadable(r, st, &sight)
 	case len(st.places) > 1:
@@ -107,8 +109,8 @@ func (k *keep) clock(r *Run) bool {
 	if !r.Open() || r.Phase == PhaseStopping || r.Phase == PhaseClaimed {
 		return false
 	}
-	if limit := k.w.Set.Longest; limit > 0 {
-		if k.due(r.Turn.Add(limit)) {
+	if limit := k.w.Set.Longest; limit > 0 && r.Phase != PhaseWaiting { // waiting for a person is no work
+		if k.due(r.Turn.Add(limit + r.Waited)) {
 			k.do(Action{Do: DoStop, Run: r.ID, By: "limit", Reason: "it ran longer than " + Short(limit) + ", the longest run allowed"})
 			return true
 		}
@@ -204,7 +206,7 @@ func (k *keep) open(r *Run, p place, sight *RunSight) {
 		return
 	}
 	sight.Away = time.Time{}
-	if k.show(r, p, !p.item || p.card.Status.Word != r.Want.Word) {
+	if k.show(r, p, !p.item || outdated(r, p.card.Status)) {
 		return
 	}
 	if r.Phase == PhaseClaimed && r.InSync && !k.w.Set.Agents[r.Agent].Pending {
@@ -329,7 +331,7 @@ func (k *keep) alone() {
 			k.note(r, "its card is on no board; its run is stopped at "+at.Format("15:04:05")+" unless it comes back", stopHint(r))
 			continue
 		}
-		k.do(Action{Do: DoStop, Run: r.ID, By: "gone", Reason: "its card was deleted"})
+		k.do(Action{Do: DoStop, Run: r.ID, By: byGone, Reason: "its card was deleted"})
 	}
 }
 
@@ -347,7 +349,7 @@ func (k *keep) asked(r *Run) bool {
 // old copy has undone what was shown. It reports whether the card does not
 // show it yet.
 func (k *keep) show(r *Run, p place, stale bool) bool {
-	item, to := shows(r, &k.w.Set, p.seen.Board)
+	item, to := shows(r, &k.w.Set, p.seen.Board, p.card)
 	if p.lane == nil {
 		to = "" // nothing comes out of the archive
 	}
@@ -371,6 +373,25 @@ func (k *keep) show(r *Run, p place, stale bool) bool {
 	return true
 }
 
+// outdated reports whether an item is one that the run wrote before: an old copy
+// has brought it back, with boxes that are over.
+func outdated(r *Run, s *board.Status) bool {
+	if s.Word != r.Want.Word {
+		return true
+	}
+	for _, line := range s.Lines {
+		box, ok := board.ReadBox(line)
+		if !ok {
+			continue
+		}
+		has := func(l string) bool { return strings.HasSuffix(l, " ^"+box.ID) }
+		if slices.ContainsFunc(r.Wrote, has) && !slices.ContainsFunc(r.Want.Lines, has) {
+			return true
+		}
+	}
+	return false
+}
+
 // over looks at a run whose turn is over.
 func (k *keep) over(r *Run, p place) {
 	switch {
@@ -379,7 +400,7 @@ func (k *keep) over(r *Run, p place) {
 	case !p.item:
 		// A person may take our line away when the work is done. Whatever
 		// else lost it, nothing starts from a card without it.
-	case p.card.Status.Word != r.Outcome:
+	case p.card.Status.Word != r.Outcome || outdated(r, p.card.Status):
 		k.show(r, p, true)
 	case p.card.Ticked() || p.lane != nil && p.lane.Role == board.Done:
 		if r.Outcome == Review {

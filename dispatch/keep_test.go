@@ -272,7 +272,7 @@ func TestAsks(t *testing.T) {
 	d.entry(run, Entry{Kind: Asked, Ask: &Ask{ID: "1", Kind: "select", Title: "Which key?", Options: []string{"test", "live"}, Timeout: time.Minute}})
 	equal(t, "shown", d.settle(), []Do{DoShow})
 	same(t, "stands", d.stands("Shop.md", "Card"), "In Progress asks")
-	contains(t, "item", d.text("Shop.md"), "- 🟡 pi asks · 09:00 · [[Card|chat]] ^r-01run0001\n\t\t- Which key?\n\t\t- test\n\t\t- live\n\t\t- `deckhand stop 01run0001` ends it\n")
+	contains(t, "item", d.text("Shop.md"), "- 🟡 pi asks · 09:00 · [[Card|chat]] ^r-01run0001\n\t\t- Which key?\n\t\t- [ ] test ^a0005-1\n\t\t- [ ] live ^a0005-2\n")
 	same(t, "wake", d.last.Wake, d.now.Add(time.Minute))
 	d.now = d.now.Add(10 * time.Second)
 	d.entry(run, Entry{Kind: Asked, Ask: &Ask{ID: "2", Kind: "confirm", Title: "Delete it?"}})
@@ -288,8 +288,8 @@ func TestAsks(t *testing.T) {
 	same(t, "stands", d.stands("Shop.md", "Card"), "In Progress works")
 	d.entry(run, Entry{Kind: Asked, Ask: &Ask{ID: "3", Kind: "question", Title: "Go on?"}})
 	d.settle()
-	equal(t, "a run that waits is ended too", d.later(time.Hour), []Do{DoStop, DoShow})
-	same(t, "stands", d.stands("Shop.md", "Card"), "Review failed")
+	equal(t, "waiting for a person is no work", d.later(100*time.Hour), nil)
+	same(t, "stands", d.stands("Shop.md", "Card"), "In Progress asks")
 }
 
 // An old copy while a run asks: the card comes back to the working lane, and

@@ -49,11 +49,13 @@ type Sight struct {
 
 // RunSight is what was seen of a run's card.
 type RunSight struct {
-	Away  time.Time // since when it is out of the working lane, or ticked
-	Gone  time.Time // since when it is on no board, with its board there and readable
-	Crowd bool      // other running cards of the board went at the same time
-	One   bool      // it stood once, and open
-	Twin  bool      // it was ticked, and in the same save an open copy of it came beside it
+	Away   time.Time // since when it is out of the working lane, or ticked
+	Gone   time.Time // since when it is on no board, with its board there and readable
+	Crowd  bool      // other running cards of the board went at the same time
+	One    bool      // it stood once, and open
+	Made   string    // what a person made of the boxes on it
+	MadeAt time.Time // and since when it is so
+	Twin   bool      // it was ticked, and in the same save an open copy of it came beside it
 }
 
 // Hash names the person's bytes of a card.

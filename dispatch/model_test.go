@@ -23,6 +23,7 @@ type desk struct {
 	set    Settings
 	mem    Memory
 	busy   map[string]bool
+	made   []Made
 	last   Decision
 	n      int
 	did    []Do
@@ -151,7 +152,7 @@ func (d *desk) stands(path, title string) string {
 }
 
 func (d *desk) world() World {
-	w := World{Now: d.now, Set: d.set, Memory: d.mem, Busy: d.busy}
+	w := World{Now: d.now, Set: d.set, Memory: d.mem, Busy: d.busy, Made: d.made}
 	for _, path := range slices.Sorted(maps.Keys(d.boards)) {
 		w.Boards = append(w.Boards, *d.boards[path])
 	}
@@ -200,6 +201,10 @@ func (d *desk) later(by time.Duration) []Do {
 func (d *desk) entry(run string, e Entry) {
 	d.n++
 	e.ID, e.Time, e.Run = fmt.Sprintf("%06d", d.n), d.now, run
+	switch e.Kind {
+	case Asked, Finished, Ended, Interrupted:
+		e.Offer = fmt.Sprintf("a%04d", d.n)
+	}
 	d.log[run] = append(d.log[run], e)
 	d.runs[run].Apply(e)
 }
@@ -222,12 +227,16 @@ func (d *desk) act(a Action) {
 	case DoTakeBack:
 		d.takeBack(a)
 	case DoStop:
-		d.entry(a.Run, Entry{Kind: Stopping, By: a.By, Reason: a.Reason})
-		d.entry(a.Run, Entry{Kind: Ended})
+		live := d.runs[a.Run].Live()
+		if d.entry(a.Run, Entry{Kind: Stopping, By: a.By, Reason: a.Reason}); live {
+			d.entry(a.Run, Entry{Kind: Ended})
+		}
 	case DoResume:
 		d.entry(a.Run, Entry{Kind: Resumed, By: a.By, Lines: a.Lines})
 	case DoAccept:
-		d.entry(a.Run, Entry{Kind: Accepted})
+		d.entry(a.Run, Entry{Kind: Accepted, By: a.By})
+	case DoAnswer:
+		d.entry(a.Run, Entry{Kind: Answered, Ask: &Ask{ID: a.Ask}, Answer: a.Answer, By: a.By, Offer: a.Offer, Lines: a.Lines})
 	case DoTimeout:
 		d.entry(a.Run, Entry{Kind: AskGone, Ask: &Ask{ID: a.Ask}, Reason: a.Reason})
 	case DoAddLanes:
@@ -261,8 +270,12 @@ func (d *desk) show(a Action) {
 	d.t.Helper()
 	r := d.runs[a.Run]
 	from := d.boards[a.Board].Board.LaneNamed(a.From)
-	up := board.Update{Run: a.Find, Key: a.Key, Put: a.Item, Wrote: r.Wrote}
+	up := board.Update{Run: a.Find, Key: a.Key, Put: a.Item, Wrote: slices.Concat(r.Wrote, r.Took)}
 	switch a.Shows.To {
+	case "done":
+		if from != nil && from.Role == board.Review {
+			up.To = board.Done
+		}
 	case "working":
 		up.To = board.Working
 	case "review":

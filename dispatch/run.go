@@ -38,6 +38,7 @@ const (
 	ByMoved    = "moved"
 	ByTicked   = "ticked"
 	ByArchived = "archived"
+	byGone     = "gone"
 )
 
 // Run is what the entries of one log add up to.
@@ -54,17 +55,22 @@ type Run struct {
 	Reason  string   // one sentence for people
 	By      string   // who stopped it: command, moved, ticked, archived, gone, limit
 	Earlier *Earlier // the run of another agent that it takes the place of
-	Asks    []Ask
-	Life    int // of the latest turn; 0: none was started
+	Asks    []Ask    // those that are open, oldest first
+	Told    []Told   // what people answered and said, oldest first
+	Owed    []Owed   // what the agent is to get of it
+	Offer   string   // the id of what a person can tick about a run that is over
+	Life    int      // of the latest turn; 0: none was started
 	Session string
 	Answer  string   // the last answer's text
 	Extra   []string // lines a person added for the turn that comes
 	Prompt  string   // resumed: the text to send
 
 	Claimed  time.Time
-	Turn     time.Time // begin of the latest turn
-	Ended    time.Time // when it was over; zero while it is open
-	Stopping time.Time // when it was begun to be stopped
+	Turn     time.Time     // begin of the latest turn
+	Waits    time.Time     // since when it waits for a person; while it does
+	Waited   time.Duration // how long it has waited for people in the latest turn before
+	Ended    time.Time     // when it was over; zero while it is open
+	Stopping time.Time     // when it was begun to be stopped
 	Tokens   int64
 	Cost     *float64 // nil: unknown
 	Spends   []Spend  // what Cost is made of
@@ -79,6 +85,7 @@ type Run struct {
 	Meant  *Card     // the card as that announcement meant it; nil: nothing is announced, or its log does not say
 	Tries  int       // how often the present transition was written
 	InSync bool      // the last announcement is done
+	Took   []string  // the person's lines that became an answer: the next announcement takes them off the card
 
 	LastID   string    // of the newest entry
 	LastTime time.Time // of the newest entry

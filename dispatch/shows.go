@@ -9,8 +9,9 @@ import (
 	"deckhand/board"
 )
 
-// shows is the status item of a run and the role of the lane its card goes to.
-func shows(r *Run, set *Settings, b *board.Board) (item board.Item, to string) {
+// shows is the status item of a run and the role of the lane its card, which is
+// c on b, goes to.
+func shows(r *Run, set *Settings, b *board.Board, c *board.Card) (item board.Item, to string) {
 	item = board.Item{
 		Run: strings.ToLower(r.ID), Agent: r.Agent, Word: r.Word(), Text: set.Text,
 		Link: Link(b.Path, r.Chat, "chat", set.Wiki),
@@ -18,25 +19,28 @@ func shows(r *Run, set *Settings, b *board.Board) (item board.Item, to string) {
 	role := board.NoRole
 	switch item.Word {
 	case "works":
-		role = board.Working
+		role, item.Boxes = board.Working, last(r)
 	case "asks":
 		role = board.Working
 		if len(r.Asks) > 0 {
-			item.Details = []string{r.Asks[0].Since.Format("15:04")}
-			if n := len(r.Asks); n > 1 {
-				item.Details = append(item.Details, strconv.Itoa(n)+" questions")
-			}
-			item.Said = question(r.Asks[0])
+			item.Details, item.Said = []string{r.Asks[0].Since.Format("15:04")}, question(r.Asks[0])
+			item.Boxes = cardBoxes(r, set, b, c)
 		}
-		item.Boxes = []string{"- `deckhand stop " + short(r) + "` ends it"}
+		if n := len(r.Asks); n > 1 {
+			item.Details = append(item.Details, strconv.Itoa(n)+" questions")
+		}
 	case Review:
 		item.Details, item.Said, role = figures(r), lines(r.Answer), board.Review
+		item.Boxes = append(last(r), "- reply:")
 	case Accept:
 		item.Details = append([]string{r.Ended.Format("2 Jan")}, figures(r)[1:]...)
+		if !byCard(r.By) {
+			role = board.Done
+		}
 	case Failed, Stopped, Broken:
 		item.Details = []string{r.Reason}
-		item.Boxes = []string{"- `deckhand retry " + short(r) + "` goes on in its session"}
-		if item.Word == Failed || r.By == "command" || r.By == "limit" {
+		item.Boxes = overBoxes(r, b, c)
+		if item.Word == Failed || item.Word == Stopped && !byCard(r.By) {
 			role = board.Review
 		}
 	}
@@ -46,16 +50,36 @@ func shows(r *Run, set *Settings, b *board.Board) (item board.Item, to string) {
 	return item, role.String()
 }
 
+// byCard reports whether a person did something with the card itself, or it is
+// not known that they did it otherwise: it stays where it is then.
+func byCard(by string) bool {
+	switch by {
+	case ByMoved, ByTicked, ByArchived, byGone, "":
+		return true
+	}
+	return false
+}
+
+// overBoxes are the lines below a run that stopped short.
+func overBoxes(r *Run, b *board.Board, c *board.Card) []string {
+	out := []string{"- `deckhand retry " + short(r) + "` goes on in its session"}
+	if o := OfferOver(r); o.ID != "" && b.Clickable(c) {
+		out = append(out, o.Lines()...)
+	}
+	return out
+}
+
+// last is the line about what a person said last.
+func last(r *Run) []string {
+	told := r.Last()
+	if told == nil {
+		return nil
+	}
+	return []string{"- " + boxText(told.What) + " · " + told.By + " · " + told.At.Format("15:04")}
+}
+
 // short is a run's id as it is typed.
 func short(r *Run) string { return strings.ToLower(r.ID) }
-
-func question(a Ask) []string {
-	out := lines(a.Title)
-	if a.Message != "" {
-		out = append(out, lines(a.Message)...)
-	}
-	return append(out, a.Options...)
-}
 
 func lines(text string) []string {
 	var out []string

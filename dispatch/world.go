@@ -16,6 +16,7 @@ type World struct {
 	// Busy are the runs whose card is being written, or whose agent is being
 	// started, right now; nothing is asked of them a second time.
 	Busy map[string]bool
+	Made []Made // what people ticked in Needs me and in chats
 }
 
 // Seen is one board as it was last read.
@@ -43,6 +44,7 @@ type Settings struct {
 	Day            float64       // USD a day; 0: no budget
 	Wiki           bool          // links are wikilinks (the folder has .obsidian), else Markdown links
 	Text           bool          // marks: text
+	Terminal       bool          // answers: terminal; permissions are not asked for in notes
 	// Before are the cards that were there before a grant, as they were then.
 	Before map[CardID]Was
 	// Forced are the cards a person asked for by command: no typing pause, no Before.
@@ -135,7 +137,9 @@ const (
 	DoAccept   Do = "accept"  // a person is content
 	DoTimeout  Do = "timeout" // the agent has answered its own question
 	DoAddLanes Do = "add_lanes"
-	DoClear    Do = "clear" // take the copied item off the new card of a task that recurs
+	DoAnswer   Do = "answer" // a person has answered an ask
+	DoSteer    Do = "steer"  // a person has something to say to an agent at work
+	DoClear    Do = "clear"  // take the copied item off the new card of a task that recurs
 )
 
 // Action is one thing to do. The caller logs it before it does it. A Reconcile
@@ -164,8 +168,11 @@ type Action struct {
 	From   string
 	By     string
 	Reason string
-	Ask    string   // timeout
-	Lines  []string // resume: what the person added
+	Ask    string   // timeout, answer
+	Lines  []string // resume: what the person added; answer: their lines, which it takes
+	Answer *Answer  // answer
+	Text   string   // steer
+	Offer  string   // what they ticked: answer, steer, resume, accept, stop
 }
 
 // Decision is what follows from a World.
@@ -182,6 +189,8 @@ type Note struct {
 	Run  string
 	Text string
 	Hint string
+	// Along: it stands beside what the run wants of a person, not in its place.
+	Along bool
 }
 
 func (d *Decision) wake(at time.Time) {

@@ -27,6 +27,7 @@ package harness
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -65,6 +66,9 @@ type Command struct {
 	Ask    string // answer: the ask's id
 	Answer Answer // answer
 }
+
+// ErrNoTurn is what Encode wraps for a command that needs a turn that is running.
+var ErrNoTurn = errors.New("no turn is running: send a prompt instead")
 
 // Answer answers an ask; exactly one of the three is meant.
 type Answer struct {

@@ -106,7 +106,7 @@ func (s *session) Start() []harness.Send {
 
 // Errors of Encode.
 var (
-	ErrNoTurn = errors.New("no turn is running: send a prompt instead")
+	ErrNoTurn = harness.ErrNoTurn
 	ErrKind   = errors.New("unknown kind of command")
 )
 

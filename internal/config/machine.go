@@ -36,7 +36,7 @@ func (m *Machine) fields(r *reader, dir, home string, drivers []string) fields {
 		"run":          {set: value(r, "run", &m.Run, duration(time.Second, 30*24*time.Hour))},
 		"day":          {set: value(r, "day", &m.Day, money)},
 		"on_interrupt": {set: value(r, "on_interrupt", &m.OnInterrupt, oneOf("ask", "resume"))},
-		"answers":      {set: value(r, "answers", &m.Answers, oneOf("notes", "terminal")), later: true},
+		"answers":      {set: value(r, "answers", &m.Answers, oneOf("notes", "terminal"))},
 		"trust":        {set: func(n *yaml.Node) { m.Trust = r.folders(n, "trust", home) }},
 		"keep":         {set: func(n *yaml.Node) { r.keep(n, m) }},
 		"sweep_keep":   {set: func(n *yaml.Node) { m.SweepKeep = r.list(n, "sweep_keep") }},

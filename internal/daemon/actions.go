@@ -22,15 +22,20 @@ func (d *daemon) act(a dispatch.Action) bool {
 	case dispatch.DoTakeBack:
 		return d.takeBack(r, a)
 	case dispatch.DoStop:
-		return d.stop(r, dispatch.Entry{By: a.By, Reason: a.Reason})
+		return d.stop(r, dispatch.Entry{By: a.By, Reason: a.Reason, Offer: a.Offer})
 	case dispatch.DoAddLanes:
 		return d.addLanes(a.Board)
 	case dispatch.DoClear:
 		return d.clear(r, a)
 	case dispatch.DoResume:
-		return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: a.By, Lines: a.Lines})
+		return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: a.By, Lines: a.Lines, Offer: a.Offer})
 	case dispatch.DoAccept:
-		return d.log(r, dispatch.Entry{Kind: dispatch.Accepted})
+		return d.log(r, dispatch.Entry{Kind: dispatch.Accepted, By: a.By, Offer: a.Offer})
+	case dispatch.DoAnswer:
+		ask := r.AskByID(a.Ask)
+		return ask != nil && d.answer(r, *ask, *a.Answer, dispatch.Entry{By: a.By, Offer: a.Offer, Lines: a.Lines})
+	case dispatch.DoSteer:
+		return d.steer(r, dispatch.Entry{How: "steer", Text: a.Text, By: a.By, Offer: a.Offer})
 	case dispatch.DoTimeout:
 		return d.log(r, dispatch.Entry{Kind: dispatch.AskGone, Ask: &dispatch.Ask{ID: a.Ask}, Reason: a.Reason})
 	}
@@ -83,6 +88,7 @@ func (d *daemon) stop(r *run, why dispatch.Entry) bool {
 	}
 	d.say("%s: stopping @%s on %q: %s", r.Board, r.Agent, r.Card.Title, why.Reason)
 	switch {
+	case !r.Live(): // it was interrupted: nothing is left to be ended
 	case r.runner != nil:
 		r.runner.stop()
 	case r.starting || !r.lost.IsZero(): // follow sees that it is to be stopped

@@ -96,7 +96,7 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 	}) {
 		return false
 	}
-	up.Wrote = r.Wrote
+	up.Wrote = slices.Concat(r.Wrote, r.Took)
 	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) {
 		up, err := moving(b, up, to, a.From, first)
 		if err != nil {
@@ -136,7 +136,7 @@ func moving(b *board.Board, up board.Update, to board.Role, from string, first b
 		return up, fmt.Errorf("%s:%d: %w", b.Path, cards[0].Line, errMoved)
 	case lane.Title != from:
 		return up, nil
-	case own && to != board.Working && lane.Role != board.Working:
+	case own && to != board.Working && lane.Role != board.Working && (to != board.Done || lane.Role != board.Review):
 		return up, nil
 	}
 	up.To = to
@@ -346,7 +346,7 @@ func cardIn(path string, lane *board.Lane, c *board.Card) *dispatch.Card {
 func personLines(r *run, c *board.Card) []string {
 	lines := slices.Clone(c.Lines)
 	if c.Status != nil {
-		lines = append(lines, board.Added(r.Wrote, c.Status.Lines)...)
+		lines = append(lines, board.Added(slices.Concat(r.Wrote, r.Took), c.Status.Lines)...)
 	}
 	return lines
 }

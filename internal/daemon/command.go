@@ -67,6 +67,16 @@ func (d *daemon) do(c control.Command, done reply) {
 		done(d.doStopAll(c))
 	case "retry":
 		done(d.doRetry(c))
+	case "answer":
+		done(d.doAnswer(c))
+	case "end_ask":
+		done(d.doEndAsk(c))
+	case "steer", "follow_up":
+		done(d.doSteer(c))
+	case "reply", "send_back":
+		done(d.doReply(c))
+	case "accept":
+		done(d.doAccept(c))
 	case "add":
 		d.doAdd(c, done)
 	case "lanes_add":
@@ -192,6 +202,12 @@ func (d *daemon) doRetry(c control.Command) (res control.Result, err error) {
 	if r.Live() {
 		return res, refused(control.CodeConflict, "deckhand stop "+r.ID, "run %s is not over", r.ID)
 	}
+	return d.goOn(r, dispatch.Entry{By: "command", Command: c.ID}, "")
+}
+
+// goOn lets a run that is over go on in its session, with what a person wrote
+// on its card since and what they say now.
+func (d *daemon) goOn(r *run, e dispatch.Entry, text string) (res control.Result, err error) {
 	s, ok := d.find(r)
 	if !ok {
 		return res, refused(control.CodeConflict, "", "run %s: its card is on no board", r.ID)
@@ -199,8 +215,11 @@ func (d *daemon) doRetry(c control.Command) (res control.Result, err error) {
 	if err := d.mayRetry(r); err != nil {
 		return res, err
 	}
-	added := board.Added(r.Lines, personLines(r, s.card))
-	if !d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "command", Lines: added, Command: c.ID}) {
+	e.Kind, e.Lines = dispatch.Resumed, dispatch.NewLines(r.Lines, personLines(r, s.card))
+	if text != "" {
+		e.Lines = append(e.Lines, text)
+	}
+	if !d.log(r, e) {
 		return res, unwritable()
 	}
 	return control.Result{Text: s.String() + " goes on", Run: r.ID}, nil

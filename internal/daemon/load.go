@@ -36,6 +36,9 @@ func (m *model) load() error {
 			m.broken = append(m.broken, fmt.Sprintf("run %s is left alone: %v", entries[i].Name(), err))
 		case r != nil:
 			m.runs[r.ID] = r
+			for _, id := range r.offered {
+				m.offers.take(id)
+			}
 		}
 	}
 	return nil

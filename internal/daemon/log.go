@@ -60,6 +60,10 @@ func (d *daemon) said(r *run, life int, text string) {
 func (d *daemon) stamped(r *run, e dispatch.Entry) dispatch.Entry {
 	now := time.Now().Truncate(time.Millisecond)
 	e.ID, e.Time, e.Run = d.ids.next(now), now, r.ID
+	switch e.Kind {
+	case dispatch.Asked, dispatch.Finished, dispatch.Ended, dispatch.Interrupted:
+		e.Offer = d.offers.next()
+	}
 	if e.Seq == 0 && r.talk != nil && (e.Life == 0 || e.Life == r.talk.life) {
 		switch e.Kind {
 		case dispatch.Started, dispatch.Chat, dispatch.Chatted:

@@ -83,6 +83,9 @@ func (d *daemon) reconcile() {
 		}
 	}
 	d.wake = d.decision.Wake
+	for _, r := range d.runs {
+		d.deliver(r)
+	}
 	d.survey(now)
 	d.report(now)
 }
@@ -133,6 +136,7 @@ func (d *daemon) nextWake() time.Time {
 	for _, r := range d.runs {
 		earlier(r.fault.again)
 		earlier(r.lost)
+		earlier(r.untold.again)
 		earlier(r.chatDue)
 	}
 	return at
@@ -149,6 +153,7 @@ func (d *daemon) due(now time.Time) {
 		if r.fault.due(now) {
 			delete(d.writing, id)
 		}
+		r.untold.due(now)
 		d.followAgain(r, now)
 		if !r.chatDue.IsZero() && !now.Before(r.chatDue) {
 			d.writeChat(r)
@@ -190,7 +195,7 @@ func (d *daemon) over() (bool, error) {
 // busy reports whether something of a run is still to come without a person.
 func (r *run) busy() bool {
 	switch {
-	case r.fault.waits(), !r.lost.IsZero(), len(r.unlogged) > 0:
+	case r.fault.waits(), !r.lost.IsZero(), len(r.unlogged) > 0, r.untold.waits(), r.telling:
 		return true
 	case !r.chatDue.IsZero() && r.chatFault.tries < enough:
 		return true

@@ -44,6 +44,7 @@ type model struct {
 	wiki   bool
 
 	runs     map[string]*run
+	offers   offers
 	broken   []string // run folders that cannot be read, and why
 	mem      dispatch.Memory
 	forced   map[dispatch.CardID]bool
@@ -88,7 +89,7 @@ func (m *model) set() dispatch.Settings {
 		Settle: m.settings.Settle, Typing: m.settings.Typing, Once: m.o.Once, Held: m.held(),
 		Agents: map[string]dispatch.Agent{}, Projects: map[string]dispatch.Project{},
 		AddLanes: m.settings.AddLanes, MaxRunning: m.machine.MaxRunning, Longest: m.machine.Run, Day: m.machine.Day,
-		Wiki: m.wiki, Text: m.settings.Marks == "text", Before: m.f.before(), Forced: m.forced,
+		Wiki: m.wiki, Text: m.settings.Marks == "text", Terminal: m.machine.Answers == "terminal", Before: m.f.before(), Forced: m.forced,
 	}
 	for name := range m.machine.Agents {
 		s.Agents[name] = m.agent(name)

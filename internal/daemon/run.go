@@ -26,6 +26,9 @@ type run struct {
 	starting bool             // a life is being started
 	ahead    *ahead           // a life that waits to be started; nil: none is made yet
 	misses   int              // keepers that died before they did anything
+	offered  []string         // ids of all that could ever be ticked about it
+	telling  bool             // the agent is being told something
+	untold   trouble          // why it could not be
 
 	fault trouble   // why the last effect on its card failed
 	lost  time.Time // its capture could not be read; followed again then
@@ -78,6 +81,9 @@ func (r *run) apply(e dispatch.Entry) {
 		if r.resumes++; e.By != byItself {
 			r.resumes = 0
 		}
+	}
+	if e.Offer != "" {
+		r.offered = append(r.offered, e.Offer)
 	}
 	if e.Seq > 0 {
 		r.logged[keyOf(e)] = true

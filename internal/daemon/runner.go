@@ -176,3 +176,14 @@ func (r *runner) waits(long time.Duration, over <-chan struct{}) bool {
 }
 
 func (r *runner) turnOver() { r.turns.Do(func() { close(r.turn) }) }
+
+// tell sends a command to the agent. It is the same again when it is sent again.
+func (r *runner) tell(c harness.Command) error {
+	r.mu.Lock()
+	sends, err := r.session.Encode(c)
+	r.mu.Unlock()
+	if err != nil || len(sends) == 0 {
+		return err
+	}
+	return r.life.Send(sends...)
+}

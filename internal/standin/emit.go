@@ -94,9 +94,13 @@ type status struct {
 
 // dialog is an extension_ui_request.
 type dialog struct {
-	Type    string `json:"type"`
-	ID      string `json:"id"`
-	Method  string `json:"method"`
-	Title   string `json:"title"`
-	Message string `json:"message"`
+	Type        string   `json:"type"`
+	ID          string   `json:"id"`
+	Method      string   `json:"method"`
+	Title       string   `json:"title"`
+	Message     string   `json:"message,omitempty"`
+	Options     []string `json:"options,omitempty"`
+	Placeholder string   `json:"placeholder,omitempty"`
+	Prefill     string   `json:"prefill,omitempty"`
+	Timeout     int64    `json:"timeout,omitempty"` // milliseconds
 }

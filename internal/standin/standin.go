@@ -14,6 +14,8 @@
 // the prompt steer it:
 //
 //	[ask]       asks for permission (confirm) before it writes the file
+//	[ask:KIND]  asks a select, input or editor in place of it, and reports the answer
+//	[timeout:D] answers its dialogs itself after that long, without telling anybody
 //	[question]  ends with a question in place of a report
 //	[slow:2s]   waits that long before each step
 //	[hang]      never ends by itself; abort and closed input end it
@@ -27,7 +29,8 @@
 //	[stream:N]  says N lines of text, with a tool after each hundred
 //	[noise]     prints a line that is no JSON
 //	[exit:N]    ends with that code after its first step
-//	[record]    appends a line with the time to RECORD.log at start and end
+//	[record]    appends a line with the time to RECORD.log at start and end, and for
+//	            each answer and message it gets
 package standin
 
 import (

@@ -29,6 +29,7 @@ type turn struct {
 
 	messages []pi.Message
 	open     *pi.Message // the assistant message being written
+	answered string      // what a dialog was answered with, as it is reported
 	calls    int
 	tokens   int64
 
@@ -40,7 +41,7 @@ type turn struct {
 
 // word is a switch in the text of a card.
 var word = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[(ask|question|slow|hang|deaf|fail|empty|length|flood|stream|noise|exit|record|say|raw)(?::([^\]\s]*))?\]`)
+	return regexp.MustCompile(`\[(ask|timeout|question|slow|hang|deaf|fail|empty|length|flood|stream|noise|exit|record|say|raw)(?::([^\]\s]*))?\]`)
 })
 
 // What a card is called stands in the first line of its fence, or, in a prompt
@@ -195,7 +196,7 @@ func (t *turn) write() bool {
 		return false
 	}
 	return t.tool("write", map[string]string{"path": file, "content": body}, func() (string, bool) {
-		if t.has("ask") && !t.allowed("Write "+file+"?") {
+		if t.has("ask") && !t.allowed(file) {
 			return "not allowed", false
 		}
 		if err := os.WriteFile(file, []byte(body), 0o644); err != nil {
@@ -208,7 +209,7 @@ func (t *turn) write() bool {
 // report is the last answer.
 func (t *turn) report() bool {
 	stop := "stop"
-	answer := t.file() + " holds what the card asks for. Nothing else was changed."
+	answer := t.file() + " holds what the card asks for. Nothing else was changed." + t.answered
 	switch {
 	case t.has("question"):
 		answer = t.file() + " is a first version. Shall I go on with the second part?"
@@ -265,27 +266,13 @@ func (t *turn) later() bool {
 		}
 		t.a.emit(event{Type: "turn_start"})
 		t.user(text)
+		if t.has("record") {
+			t.record("message " + strconv.Quote(text))
+		}
 		if !t.say("Understood: " + text) {
 			return false
 		}
 		t.close("stop", nil)
-	}
-}
-
-// allowed opens a dialog and waits for its answer, as long as it takes.
-func (t *turn) allowed(title string) bool {
-	t.calls++
-	id := fmt.Sprintf("ask-%d-%d", t.start.UnixNano(), t.calls)
-	answer := make(chan pi.Request, 1)
-	t.mu.Lock()
-	t.answers[id] = answer
-	t.mu.Unlock()
-	t.a.emit(dialog{Type: "extension_ui_request", ID: id, Method: "confirm", Title: title, Message: "The card says [ask]."})
-	select {
-	case r := <-answer:
-		return r.Confirmed != nil && *r.Confirmed
-	case <-t.ctx.Done():
-		return false
 	}
 }
 

@@ -1,0 +1,260 @@
+package dispatch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"deckhand/board"
+)
+
+// Made is what a person made of an offer in a file.
+type Made struct {
+	Offer   string
+	Ticked  []int  // choices that are ticked, from 0
+	Text    string // what they wrote at the field and below it
+	Lines   []string
+	Changed bool   // what stands there is not what was asked: the tick belongs to something else
+	By      string // ByNote, ByChat, ByBoard
+	Path    string
+	Since   time.Time // it has stood so since
+}
+
+// Print tells two states of an offer apart.
+func (s Made) Print() string { return fmt.Sprintf("%s %v %t %q", s.Offer, s.Ticked, s.Changed, s.Text) }
+
+// CutOffer parts the id of a box into that of its offer and the choice, from 0;
+// the choice is -1 where it is none of ours.
+func CutOffer(id string) (offer string, choice int) {
+	offer, n, ok := strings.Cut(id, "-")
+	if !ok || len(n) != 1 && len(n) != 2 {
+		return offer, -1
+	}
+	for _, c := range n {
+		if c < '0' || c > '9' {
+			return offer, -1
+		}
+		choice = choice*10 + int(c-'0')
+	}
+	return offer, choice - 1
+}
+
+// onCard reads what a person made of the offer on a card. The lines of the item
+// that deckhand wrote are the question; the person's that were not there when it
+// was asked are the text.
+func onCard(r *Run, o Offer, c *board.Card) (Made, bool) {
+	s := Made{Offer: o.ID, By: ByBoard}
+	shown := false
+	for _, line := range c.Status.Lines {
+		box, ok := board.ReadBox(line)
+		if !ok {
+			continue
+		}
+		offer, choice := CutOffer(box.ID)
+		if offer != o.ID || choice < 0 || choice >= len(o.Choices) {
+			continue
+		}
+		if shown = true; box.Ticked {
+			s.Ticked = append(s.Ticked, choice)
+		}
+	}
+	if !shown {
+		return s, false
+	}
+	s.Lines = board.Added(r.Lines, board.Added(r.Wrote, c.Status.Lines))
+	s.Text = written(s.Lines)
+	for _, line := range board.Added(c.Status.Lines, r.Want.Lines[1:]) {
+		if _, _, field := board.ReadField(line); !field {
+			s.Changed = true
+		}
+	}
+	return s, true
+}
+
+// written is what a person wrote at a field and below it.
+func written(lines []string) string {
+	var out []string
+	for _, line := range lines {
+		if _, said, ok := board.ReadField(line); ok {
+			line = said
+		}
+		out = append(out, strings.TrimRight(line, " \t\r"))
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+// choice is the box that counts; why says why none does, when one is ticked.
+func (o Offer) choice(s Made) (c Choice, why string) {
+	switch {
+	case len(s.Ticked) == 0:
+		return c, ""
+	case len(s.Ticked) > 1:
+		return c, "two boxes are ticked: leave one"
+	case s.Changed:
+		return c, "what is asked was changed: nothing is answered by that box"
+	}
+	c = o.Choices[s.Ticked[0]]
+	if (c.Does == DoesSend || c.Does == DoesReturn) && strings.TrimSpace(s.Text) == "" {
+		return c, "nothing is written at " + o.Field + ":"
+	}
+	return c, ""
+}
+
+// answer is what a choice answers to an ask.
+func (c Choice) answer(text string) *Answer {
+	yes := c.Does == DoesAllow
+	switch c.Does {
+	case DoesAllow, DoesDeny:
+		return &Answer{Confirmed: &yes, Note: cutRunes(text, noteMax)}
+	case DoesPick:
+		return &Answer{Value: &c.Value}
+	case DoesSend:
+		return &Answer{Value: &text}
+	}
+	return nil
+}
+
+// noteMax is how long a reason may be, in characters.
+const noteMax = 2000
+
+func cutRunes(s string, n int) string {
+	if rs := []rune(s); len(rs) > n {
+		return string(rs[:n])
+	}
+	return s
+}
+
+// said looks at what people made of the run's offers, and reports whether
+// something follows. Who settled first is asked first.
+func (k *keep) said(r *Run, st standing, sight *RunSight) bool {
+	for _, o := range r.Offers() {
+		all := k.made(r, o, st, sight)
+		slices.SortStableFunc(all, func(a, b Made) int { return a.Since.Compare(b.Since) })
+		for _, s := range all {
+			c, why := o.choice(s)
+			switch {
+			case why != "":
+				k.along(r, why+where(s))
+			case c.Does == "":
+			case !k.w.Set.Once && !k.due(s.Since.Add(k.w.Set.Settle)):
+			case k.follows(r, o, c, s):
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func where(s Made) string {
+	if s.Path == "" {
+		return ""
+	}
+	return " (" + s.Path + ")"
+}
+
+// made are all places where a person may have ticked something of an offer.
+func (k *keep) made(r *Run, o Offer, st standing, sight *RunSight) []Made {
+	var all []Made
+	if len(st.places) == 1 && st.places[0].item && r.InSync && len(r.Want.Lines) > 0 {
+		p := st.places[0]
+		if s, ok := onCard(r, o, p.card); ok && k.stands(r, p) {
+			if print := s.Print(); sight.Made != print {
+				sight.Made, sight.MadeAt = print, recent(p.seen.Changed, k.w.Now)
+			}
+			s.Since, s.Path = sight.MadeAt, p.seen.Board.Path
+			all = append(all, s)
+		}
+	}
+	for _, s := range k.w.Made {
+		if s.Offer == o.ID {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// stands reports whether the boxes on a card are still to be relied on: what
+// else stands on it may have changed since they were written.
+func (k *keep) stands(r *Run, p place) bool {
+	return r.Phase != PhaseWaiting || p.seen.Board.Clickable(p.card)
+}
+
+// follows asks for what a ticked box does.
+func (k *keep) follows(r *Run, o Offer, c Choice, s Made) bool {
+	a := Action{Run: r.ID, By: s.By, Offer: o.ID, Ask: o.Ask}
+	switch c.Does {
+	case DoesAllow, DoesDeny, DoesPick, DoesSend:
+		a.Do, a.Answer, a.Lines = DoAnswer, c.answer(s.Text), s.Lines
+	case DoesAccept:
+		a.Do = DoAccept
+	case DoesStop:
+		a.Do, a.Reason = DoStop, "by a box"
+	case DoesGoOn, DoesReturn:
+		return k.goOn(r, c, s, a)
+	default:
+		return false
+	}
+	k.do(a)
+	return true
+}
+
+// goOn lets a run that is over go on, when it may and its folder is free; a box
+// that is ticked before waits.
+func (k *keep) goOn(r *Run, c Choice, s Made, a Action) bool {
+	st := k.find.run(r)
+	switch {
+	case len(st.places) != 1 || !st.places[0].item:
+		k.along(r, "it cannot go on: its card is on no board that can be read")
+		return false
+	case !granted(&k.w.Set, r):
+		k.along(r, "it cannot go on: what it was granted is not any more")
+		return false
+	}
+	if why := k.crowded(r); why != "" {
+		k.along(r, "it goes on when there is room: "+why)
+		return false
+	}
+	a.Do, a.Lines = DoResume, added(r, st.places[0].card)
+	if c.Does == DoesReturn {
+		a.Lines = append(a.Lines, s.Text)
+	}
+	k.do(a)
+	return true
+}
+
+// crowded says what keeps a run that may go on waiting: others at work, and
+// those that are about to be.
+func (k *keep) crowded(r *Run) string {
+	n := 0
+	for _, o := range k.w.Runs {
+		if o == r || !o.Live() && !k.resumed(o) {
+			continue
+		}
+		if n++; nested(o.Folder, r.Folder) {
+			return fmt.Sprintf("%q is %s in its folder", o.Card.Title, o.Status())
+		}
+	}
+	if most := k.w.Set.MaxRunning; most > 0 && n >= most {
+		return fmt.Sprintf("max_running is %d", most)
+	}
+	return ""
+}
+
+func (k *keep) resumed(r *Run) bool {
+	return slices.ContainsFunc(k.d.Actions, func(a Action) bool { return a.Do == DoResume && a.Run == r.ID })
+}
+
+// recent is when something came that is seen now: with the change of its file,
+// if that was a moment ago.
+func recent(changed, now time.Time) time.Time {
+	if !changed.After(now) && now.Sub(changed) < late {
+		return changed
+	}
+	return now
+}
+
+// along says something of a run beside what it wants of a person.
+func (k *keep) along(r *Run, text string) {
+	k.d.Notes = append(k.d.Notes, Note{Run: r.ID, Text: text, Along: true})
+}

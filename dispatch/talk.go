@@ -1,0 +1,145 @@
+package dispatch
+
+import (
+	"slices"
+	"time"
+)
+
+// Where an answer, a stop or a reply can come from, beside what is named with
+// ByMoved.
+const (
+	ByBoard = "board" // a box on the card
+	ByNote  = "note"  // Needs me
+	ByChat  = "chat"
+)
+
+// Answer is what a person answered to an ask: a value, or yes or no.
+type Answer struct {
+	Value     *string `json:"value,omitempty"`     // select: the option; input, editor, question: the text
+	Confirmed *bool   `json:"confirmed,omitempty"` // confirm
+	Note      string  `json:"note,omitempty"`      // why; the agent reads it too
+	Scope     string  `json:"scope,omitempty"`     // how far it reaches; empty: once
+}
+
+// Words of a confirm.
+const (
+	allowOnce = "Allow once"
+	deny      = "Deny"
+)
+
+// String is the answer for people.
+func (a Answer) String() string {
+	text := ""
+	switch {
+	case a.Confirmed != nil && *a.Confirmed:
+		text = allowOnce
+		if a.Scope != "" && a.Scope != "once" {
+			text = "Allow (" + a.Scope + ")"
+		}
+	case a.Confirmed != nil:
+		text = deny
+	case a.Value != nil:
+		text = *a.Value
+	}
+	if a.Note != "" {
+		text += ": " + a.Note
+	}
+	return text
+}
+
+// Told is one thing that a person answered or said.
+type Told struct {
+	Ask   string // what it answers; empty: it answers nothing
+	What  string
+	By    string
+	At    time.Time
+	Entry string // the id of its entry
+	Offer string // the one it used
+	Life  int    // whose agent it is for
+	Seq   int64  // what was heard of that agent before
+}
+
+// Owed is something for the agent that is not known to be on its way. The row
+// it becomes has an id of its own, so that it gets there once.
+type Owed struct {
+	Row    string
+	Kind   string // answer, prompt, steer, follow_up: what the agent's driver makes of it
+	Ask    string
+	Answer Answer
+	Text   string
+}
+
+// Last is what a person said last in the turn at hand; nil: nothing.
+func (r *Run) Last() *Told {
+	if n := len(r.Told); n > 0 && !r.Told[n-1].At.Before(r.Turn) {
+		return &r.Told[n-1]
+	}
+	return nil
+}
+
+// ToldOf is the answer that counted of an ask; nil: there is none.
+func (r *Run) ToldOf(ask string) *Told {
+	for i := len(r.Told) - 1; i >= 0; i-- {
+		if ask != "" && r.Told[i].Ask == ask {
+			return &r.Told[i]
+		}
+	}
+	return nil
+}
+
+// AskByID is an open ask; nil: there is none.
+func (r *Run) AskByID(id string) *Ask {
+	i := slices.IndexFunc(r.Asks, func(a Ask) bool { return a.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &r.Asks[i]
+}
+
+// applyTalk adds entries about what people say to agents.
+func (r *Run) applyTalk(e Entry) {
+	switch e.Kind {
+	case Answered:
+		r.answered(e)
+	case Steered:
+		if r.Open() {
+			r.tell(e, "", e.Text, Owed{Row: "say-" + e.ID, Kind: e.How, Text: e.Text})
+		}
+	case Delivered:
+		r.Owed = slices.DeleteFunc(slices.Clone(r.Owed), func(o Owed) bool { return o.Row == e.Row })
+	}
+}
+
+// answered is the first answer to an ask that is open; later ones are none. A
+// dialog is answered by its id, a question, whose turn is over, by the next
+// prompt.
+func (r *Run) answered(e Entry) {
+	if e.Ask == nil || e.Answer == nil {
+		return
+	}
+	ask := r.AskByID(e.Ask.ID)
+	if ask == nil {
+		return
+	}
+	o := Owed{Row: "answer-" + ask.ID, Kind: "answer", Ask: ask.ID, Answer: *e.Answer}
+	if ask.Kind == "question" {
+		o.Kind, o.Text = "prompt", *orEmpty(e.Answer.Value)
+	}
+	r.tell(e, ask.ID, e.Answer.String(), o)
+	r.Took = slices.Concat(r.Took, e.Lines)
+	r.close(ask.ID, e.Time)
+}
+
+func orEmpty(s *string) *string {
+	if s == nil {
+		return new(string)
+	}
+	return s
+}
+
+func (r *Run) tell(e Entry, ask, what string, o Owed) {
+	r.Told = append(slices.Clone(r.Told), Told{
+		Ask: ask, What: what, By: e.By, At: e.Time, Entry: e.ID, Offer: e.Offer, Life: e.Life, Seq: e.Seq,
+	})
+	r.Owed = append(slices.Clone(r.Owed), o)
+}

@@ -1,0 +1,55 @@
+package daemon
+
+import (
+	"errors"
+	"time"
+
+	"deckhand/dispatch"
+	"deckhand/harness"
+)
+
+// deliver sends an agent what it is owed, one after the other. Each is logged
+// before, and its row has an id of its own: sent again, after a kill in between,
+// it gets there once. What was there when a life was taken up is heard first;
+// until then it is not known what the agent can be told.
+func (d *daemon) deliver(r *run) {
+	if len(r.Owed) == 0 || r.runner == nil || r.telling || d.busy[r.ID] || len(r.unlogged) > 0 || !r.untold.again.IsZero() {
+		return
+	}
+	o, to := r.Owed[0], r.runner
+	r.telling = true
+	d.queues.add("say:"+r.ID, func() any {
+		err := to.tell(harness.Command{
+			ID: o.Row, Kind: o.Kind, Text: o.Text, Ask: o.Ask,
+			Answer: harness.Answer{Value: o.Answer.Value, Confirmed: o.Answer.Confirmed, Note: o.Answer.Note},
+		})
+		d.o.at("row sent")
+		return err
+	}, func(v any) {
+		r.telling = false
+		err, _ := v.(error)
+		d.told(r, to, o, err)
+		d.deliver(r)
+	})
+}
+
+// told takes note of what became of something that an agent was owed.
+func (d *daemon) told(r *run, to *runner, o dispatch.Owed, err error) {
+	switch {
+	case r.runner != to: // its life is over, or another one
+	case err == nil:
+		r.untold = trouble{}
+		d.fact(r, dispatch.Entry{Kind: dispatch.Delivered, Row: o.Row})
+	case errors.Is(err, harness.ErrNoTurn):
+		d.tooLate(r, o)
+	default:
+		if r.untold.failed(time.Now(), err) {
+			d.say("run %s: %v", r.ID, err)
+		}
+	}
+}
+
+// tooLate is something that was said to an agent whose turn was over by then.
+func (d *daemon) tooLate(r *run, o dispatch.Owed) {
+	d.fact(r, dispatch.Entry{Kind: dispatch.Delivered, Row: o.Row, Reason: "its turn was over: it was not told"})
+}
