@@ -64,12 +64,13 @@ func (d *daemon) claim(a dispatch.Action) bool {
 		return false
 	}
 	d.writeAhead(r, a)
-	d.served(dispatch.CardID{Board: card.Board, Key: card.Key})
 	d.say("%s:%d: @%s takes %q", card.Board, card.Line, a.Agent, card.Title)
 	return true
 }
 
-// served takes note that a card a person asked for by command has its run.
+// served takes note that a card a person asked for by command has its run. Until
+// the claim stands on the board a kill takes it back, and then the person's word
+// still has to count.
 func (d *daemon) served(id dispatch.CardID) {
 	if !d.forced[id] {
 		return

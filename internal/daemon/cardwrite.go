@@ -108,6 +108,7 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 			return // it was told to go on meanwhile: what it shows then is decided anew
 		}
 		d.fact(r, dispatch.Entry{Kind: dispatch.Shown, Board: a.Board, Card: d.cardNow(r, a.Board)})
+		d.served(dispatch.CardID{Board: a.Board, Key: a.Key})
 	})
 	return true
 }
