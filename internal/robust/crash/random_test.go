@@ -183,6 +183,9 @@ func (c *crowd) known() {
 	folders := map[string]string{}
 	for _, p := range before {
 		id := life(p)
+		if strings.HasPrefix(p.Run, "look/") {
+			continue // asked for its version, by a daemon that looks what there is
+		}
 		if runs[id] == "" {
 			c.t.Errorf("the daemon does not know of %v\n%s", p, c.Logs())
 		}
