@@ -19,52 +19,64 @@ type receipt struct {
 	later   string // a point of what follows from it
 }
 
-var receipts = []receipt{
-	{
-		name: "run", plan: recorded,
-		ready:   func(s *teller) bool { return true },
-		command: control.Command{ID: "one", Name: "run", Card: "Ship it"},
-		done:    func(s *teller) bool { return s.has("Review", "🟢 pi: review") },
-		once:    `"started"`,
-		later:   "1 log show",
-	},
-	{
-		name: "stop", plan: hangs,
-		ready:   func(s *teller) bool { return starts(s.Place, "shop") == 1 },
-		command: control.Command{ID: "one", Name: "stop", Run: "Ship it"},
-		done:    func(s *teller) bool { return s.has("Review", "⚪ pi stopped") },
-		once:    `"stopping"`,
-	},
-	{
-		name: "stop all", plan: hangs,
-		ready:   func(s *teller) bool { return starts(s.Place, "shop") == 1 },
-		command: control.Command{ID: "one", Name: "stop_all"},
-		done:    func(s *teller) bool { return s.has("Review", "⚪ pi stopped") },
-		once:    `"stopping"`,
-	},
-	{
-		name: "retry", plan: "- [ ] Ship it @pi\n\t[record] [fail]\n",
-		ready: func(s *teller) bool {
-			return s.has("Review", "🔴 pi failed") && strings.Contains(s.Logs(), `"ended"`)
+func receipts() []receipt {
+	allow := "allow"
+	return []receipt{
+		{
+			name: "run", plan: recorded,
+			ready:   func(s *teller) bool { return true },
+			command: control.Command{ID: "one", Name: "run", Card: "Ship it"},
+			done:    func(s *teller) bool { return s.has("Review", "🟢 pi: review") },
+			once:    `"started"`,
+			later:   "1 log show",
 		},
-		command: control.Command{ID: "one", Name: "retry", Run: "Ship it"},
-		done:    func(s *teller) bool { return s.has("Review", "🟢 pi: review") },
-		once:    `"resumed"`,
-	},
-	{
-		name: "add", plan: "- [ ] Nothing to do\n",
-		ready:   func(s *teller) bool { return true },
-		command: control.Command{ID: "one", Name: "add", Text: "Another one"},
-		done:    func(s *teller) bool { return s.has("Plan", "- [ ] Another one") },
-		once:    "- [ ] Another one\n",
-	},
+		{
+			name: "stop", plan: hangs,
+			ready:   func(s *teller) bool { return starts(s.Place, "shop") == 1 },
+			command: control.Command{ID: "one", Name: "stop", Run: "Ship it"},
+			done:    func(s *teller) bool { return s.has("Review", "⚪ pi stopped") },
+			once:    `"stopping"`,
+		},
+		{
+			name: "stop all", plan: hangs,
+			ready:   func(s *teller) bool { return starts(s.Place, "shop") == 1 },
+			command: control.Command{ID: "one", Name: "stop_all"},
+			done:    func(s *teller) bool { return s.has("Review", "⚪ pi stopped") },
+			once:    `"stopping"`,
+		},
+		{
+			name: "retry", plan: "- [ ] Ship it @pi\n\t[record] [fail]\n",
+			ready: func(s *teller) bool {
+				return s.has("Review", "🔴 pi failed") && strings.Contains(s.Logs(), `"ended"`)
+			},
+			command: control.Command{ID: "one", Name: "retry", Run: "Ship it"},
+			done:    func(s *teller) bool { return s.has("Review", "🟢 pi: review") },
+			once:    `"resumed"`,
+		},
+		{
+			name: "answer", plan: "- [ ] Ship it @pi\n\t[record] [ask]\n",
+			ready:   func(s *teller) bool { return s.has("In Progress", "🟡 pi asks") },
+			command: control.Command{ID: "one", Name: "answer", Run: "Ship it", Value: &allow},
+			done: func(s *teller) bool {
+				return answers(s.Place) == "confirmed true" && s.has("Review", "🟢 pi: review")
+			},
+			once: `"kind":"answered"`,
+		},
+		{
+			name: "add", plan: "- [ ] Nothing to do\n",
+			ready:   func(s *teller) bool { return true },
+			command: control.Command{ID: "one", Name: "add", Text: "Another one"},
+			done:    func(s *teller) bool { return s.has("Plan", "- [ ] Another one") },
+			once:    "- [ ] Another one\n",
+		},
+	}
 }
 
 // TestCommandsCountOnce: a command whose daemon is killed before it could
 // answer, or right after, is carried out once, and the same id again gets one
 // and the same result for ever.
 func TestCommandsCountOnce(t *testing.T) {
-	for _, c := range receipts {
+	for _, c := range receipts() {
 		tried := []string{"1 command done", ""}
 		if c.later != "" {
 			tried = append(tried, c.later)

@@ -257,6 +257,20 @@ func TestRowAskedOutHeld(t *testing.T) {
 	s.ends(1, "Review", "⚪ pi stopped")
 }
 
+func TestRowAnsweredNoRowHeld(t *testing.T) {
+	s := newScene(t, "- [ ] Ship it @pi\n\t[record] [ask]\n")
+	d := s.Start(s.ctx, robust.FaultEnv+"=1 logged answered")
+	s.wait(func() bool { return strings.Contains(s.Text("Shop.md"), "[ ] Allow once") })
+	s.Save("Shop.md", strings.Replace(s.Read("Shop.md"), "[ ] Allow once", "[x] Allow once", 1))
+	if err := d.Wait(); !robust.Killed(err) {
+		t.Fatal(err)
+	}
+	s.ends(1, "Review", "🟢 pi: review")
+	if got := answers(s.Place); got != "confirmed true" {
+		t.Errorf("answered %q", got)
+	}
+}
+
 func TestRowFinishedOutHeld(t *testing.T) {
 	crashed(t, recorded, "1 logged finished").ends(1, "Review", "🟢 pi: review")
 }

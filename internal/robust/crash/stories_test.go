@@ -15,7 +15,8 @@ type story struct {
 	plan    string // cards of the lane Plan
 	after   string // points before this one are another story's
 	act     func(*teller)
-	prompts int // that say [record]
+	prompts int    // that say [record]
+	answer  string // that the agent got, once; empty: none
 }
 
 func boardOf(plan string) string {
@@ -46,6 +47,15 @@ var stories = []story{
 	{
 		name: "asks before it acts", plan: "- [ ] Ship it @pi\n\t[record] [ask]\n", after: "log asked",
 		act: func(s *teller) { s.asked(); s.stopped() }, prompts: 1,
+	},
+	{
+		name: "answered by a box on the card", plan: "- [ ] Ship it @pi\n\t[record] [ask]\n", after: "log answered",
+		act: func(s *teller) {
+			s.asked()
+			s.Save("Shop.md", strings.Replace(s.Read("Shop.md"), "[ ] Allow once", "[x] Allow once", 1))
+			s.shows("Review", "🟢 pi: review")
+		},
+		prompts: 1, answer: "confirmed true",
 	},
 	{
 		name: "ends in a question", plan: "- [ ] Ship it @pi\n\t[record] [question]\n", after: "log asked",
@@ -127,6 +137,9 @@ func (st story) tell(t *testing.T, point string) *teller {
 	if n := starts(s.Place, "shop"); n != st.prompts {
 		t.Errorf("prompted %d times, want %d", n, st.prompts)
 	}
+	if got := answers(s.Place); got != st.answer {
+		t.Errorf("answered %q, want %q", got, st.answer)
+	}
 	checkTurns(t, s.Place, "shop")
 	checkRecords(t, s.Place)
 	if left := s.Procs(); len(left) > 0 {
@@ -148,12 +161,27 @@ func (st story) points(t *testing.T, part int) []string {
 	return share(all, part, len(stories))
 }
 
+// answers are what people answered, by the record of the agent that got it. What
+// is withdrawn with a stop is no answer.
+func answers(p *robust.Place) string {
+	var got []string
+	for _, line := range p.Record("shop") {
+		if words := strings.Fields(line); words[0] == "answer" && words[1] != "cancelled" {
+			got = append(got, words[1]+" "+words[2])
+		}
+	}
+	return strings.Join(got, ", ")
+}
+
 // checkTurns looks by the agents' own record that no two of them overlapped.
 func checkTurns(t *testing.T, p *robust.Place, project string) {
 	t.Helper()
 	busy := false
 	for _, line := range p.Record(project) {
 		begins := strings.HasPrefix(line, "start ")
+		if !begins && !strings.HasPrefix(line, "end ") {
+			continue // what it got meanwhile
+		}
 		if begins == busy {
 			t.Errorf("two at once in %s:\n%s", project, strings.Join(p.Record(project), "\n"))
 			return
