@@ -85,6 +85,35 @@ func TestEveryMachineKeyChangesSomethingOrIsSaidToBeLater(t *testing.T) {
 	}
 }
 
+// Each value of ask is kept, and none of them is said to do nothing.
+func TestAskIsRead(t *testing.T) {
+	for _, ask := range []string{"risky", "all", "none"} {
+		m, ps := LoadMachine([]byte("agents:\n  pi: {ask: "+ask+"}\n"), "/c/config.yaml", "/home/ann", drivers())
+		if m.Agents["pi"].Ask != ask || len(ps) > 0 {
+			t.Errorf("%s: %+v\n%s", ask, m.Agents["pi"], report(ps))
+		}
+	}
+}
+
+func TestNotifyIsRead(t *testing.T) {
+	for src, want := range map[string]string{
+		`[notify-send, "{title}", "{text}"]`: "notify-send {title} {text}",
+		`[./tell.sh, "{text}"]`:              "/c/tell.sh {text}",
+		`[~/bin/tell]`:                       "/home/ann/bin/tell",
+		`tell`:                               "tell",
+		`[]`:                                 "",
+		``:                                   "",
+		`notify-send "{title}"`:              `1:9 error: notify is a list, the program and its arguments (write notify: [PROGRAM, "{title}", "{text}"])`,
+		`["{title}"]`:                        `1:9 error: notify: "{title}" is no program (write notify: [PROGRAM, "{title}", "{text}"])`,
+		`[""]`:                               "1:10 error: notify needs a value",
+	} {
+		m, ps := LoadMachine([]byte("notify: "+src), "/c/config.yaml", "/home/ann", drivers())
+		if got := strings.Join(m.Notify, " ") + strings.TrimSpace(report(ps)); got != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+}
+
 func TestSettingsAreRead(t *testing.T) {
 	src := `boards: "*.md"
 ignore: [Templates/**, Archive/**]

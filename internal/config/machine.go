@@ -46,7 +46,7 @@ func (m *Machine) fields(r *reader, dir, home string, drivers []string) fields {
 		"projects":     {set: func(n *yaml.Node) { r.projects(n, home, m.Projects) }},
 		"agents":       {set: func(n *yaml.Node) { m.Agents = r.agents(n, dir, home, drivers) }},
 		"assistant":    {set: func(*yaml.Node) {}, later: true},
-		"notify":       {set: func(n *yaml.Node) { m.Notify = r.list(n, "notify") }, later: true},
+		"notify":       {set: func(n *yaml.Node) { m.Notify = r.notify(n, dir, home) }},
 	}
 }
 
@@ -204,6 +204,28 @@ func (r *reader) driver(n *yaml.Node, what string, to *string, drivers []string)
 		return
 	}
 	*to = s
+}
+
+// notify reads the program that tells people, and its arguments.
+func (r *reader) notify(n *yaml.Node, dir, home string) (argv []string) {
+	if isNull(n) {
+		return nil
+	}
+	const form = `write notify: [PROGRAM, "{title}", "{text}"]`
+	if v := resolve(n); v.Kind == yaml.ScalarNode && strings.ContainsAny(v.Value, " \t") {
+		r.bad(n, form, "notify is a list, the program and its arguments")
+		return nil
+	}
+	argv = r.list(n, "notify")
+	if len(argv) == 0 {
+		return nil
+	}
+	if strings.Contains(argv[0], "{") {
+		r.bad(n, form, "notify: %q is no program", argv[0])
+		return nil
+	}
+	argv[0] = program(argv[0], dir, home)
+	return argv
 }
 
 // command reads a program and its arguments. A line as for a shell is refused:

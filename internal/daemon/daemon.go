@@ -99,6 +99,7 @@ type daemon struct {
 	adding  map[string]bool // boards that are getting lanes
 	record  recorder
 	page    needsState
+	bell    notifier
 	clients clients
 	traces  traces             // any goroutine may ask
 	pending map[string][]reply // commands under way, by the client's id

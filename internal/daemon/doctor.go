@@ -53,7 +53,7 @@ func Doctor(ctx context.Context, o Options) ([]control.Check, error) {
 	m.mine = readMachine(f.dir, m.settings.Output, o.State)
 	var out []control.Check
 	for _, check := range []func() control.Check{
-		m.checkConfig, m.checkTrust, m.checkSwap, m.checkWatches, checkGit, m.checkState, m.checkRuns, m.checkBoards,
+		m.checkConfig, m.checkTrust, m.checkSwap, m.checkWatches, checkGit, m.checkNotify, m.checkState, m.checkRuns, m.checkBoards,
 	} {
 		out = append(out, check())
 	}

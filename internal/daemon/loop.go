@@ -88,6 +88,7 @@ func (d *daemon) reconcile() {
 	}
 	d.survey(now)
 	d.report(now)
+	d.notify(now)
 }
 
 // actAll carries out actions, until one finds that nothing can be written, and

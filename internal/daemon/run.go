@@ -29,6 +29,7 @@ type run struct {
 	offered  []string         // ids of all that could ever be ticked about it
 	telling  bool             // the agent is being told something
 	untold   trouble          // why it could not be
+	notified map[string]bool  // what the notifier was run for in this turn
 
 	fault trouble   // why the last effect on its card failed
 	lost  time.Time // its capture could not be read; followed again then
@@ -68,6 +69,7 @@ func newRun(r *dispatch.Run, dir harness.Dir) *run {
 // apply adds an entry to what is known of the run.
 func (r *run) apply(e dispatch.Entry) {
 	r.Apply(e)
+	r.tell(e)
 	switch e.Kind {
 	case dispatch.Chatted:
 		r.chatMade = true
