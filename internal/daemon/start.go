@@ -42,14 +42,15 @@ func (d *daemon) startLife(r *run) bool {
 	d.queues.add("run:"+r.ID, func() any { return job.start(a) }, func(v any) {
 		s := v.(spawned)
 		r.starting = false
+		delete(d.busy, r.ID)
 		if s.err != nil && diskFailed(s.err) {
 			// Nothing ran, and the card is no worse than it was: again, in a while.
+			d.writing[r.ID] = true
 			if r.fault.failed(time.Now(), s.err) {
 				d.say("run %s: %v", r.ID, s.err)
 			}
 			return
 		}
-		delete(d.busy, r.ID)
 		if s.err != nil {
 			d.fact(r, dispatch.Entry{Kind: dispatch.Ended, Reason: harness.OneSentence(s.err.Error())})
 			return
