@@ -100,6 +100,7 @@ func faults() []fault {
 		{"notes that cannot be synced", syscall.EIO, "input/output error", func(p *robust.Place, c robust.Call) bool { return op(c, "sync") && inNotes(p, c) }},
 		{"state that cannot be synced", syscall.EIO, "input/output error", func(p *robust.Place, c robust.Call) bool { return op(c, "sync") && inState(p, c) }},
 		{"notes that cannot be renamed", syscall.EIO, "input/output error", func(p *robust.Place, c robust.Call) bool { return op(c, "rename") && inNotes(p, c) }},
+		{"life that cannot be begun", syscall.ENOSPC, "no space left on device", func(_ *robust.Place, c robust.Call) bool { return op(c, "rename") && strings.HasSuffix(c.Path, "/new") }},
 		{"notes that cannot be read", syscall.EIO, "input/output error", func(p *robust.Place, c robust.Call) bool {
 			return op(c, "open") && strings.HasSuffix(c.Path, "Shop.md")
 		}},

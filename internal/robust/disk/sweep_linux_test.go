@@ -134,7 +134,13 @@ func (p *probe) finished(ctx context.Context) {
 func (p *probe) once(ctx context.Context) error {
 	p.Options.Once = true
 	defer func() { p.Options.Once = false }()
-	return p.Spawn(ctx).Wait()
+	err := p.Spawn(ctx).Wait()
+	if ctx.Err() != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.t.Fatalf("at call %s: it does not end: %v\n%s\n%s", p.hit, err, p.Log, p.Logs())
+	}
+	return err
 }
 
 // calls is how many calls change files in the life of a card.
@@ -165,6 +171,8 @@ func sweep(t *testing.T, what func(t *testing.T, ctx context.Context, n int)) (d
 			n := 1 + (i*of+of/2)/done
 			t.Run(fmt.Sprint(n), func(t *testing.T) {
 				t.Parallel()
+				ctx, cancel := context.WithTimeout(ctx, time.Minute)
+				defer cancel()
 				what(t, ctx, n)
 			})
 		}
