@@ -106,21 +106,23 @@ func TestTheBackendIsToldThatAReaderIsGone(t *testing.T) {
 // taken at once, and the reader's connection ends.
 func TestASlowReaderLosesItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		const many, wait = 3 * slowBytes >> 10, slowBytes >> 10 * 9 / 10
+		big := strings.Repeat("x", 1<<10)
 		taken := make(chan int, 1)
 		f := &fake{events: func(ctx context.Context, _ int64) (<-chan Event, error) {
 			c := make(chan Event)
 			go func() {
 				defer close(c)
-				for i := range 3 * slowEvents {
+				for i := range many {
 					select {
-					case c <- Event{Seq: int64(i), Kind: "status"}:
+					case c <- Event{Seq: int64(i), Kind: "run", Data: big}:
 					case <-ctx.Done():
 						taken <- i
 						return
 					}
 				}
 				<-ctx.Done()
-				taken <- 3 * slowEvents
+				taken <- many
 			}()
 			return c, nil
 		}}
@@ -131,12 +133,35 @@ func TestASlowReaderLosesItsConnection(t *testing.T) {
 			NewServer(f).handler().ServeHTTP(w, mustRequest(t, http.MethodGet, "/v1/events", ""))
 			close(done)
 		}()
-		if n := <-taken; n <= slowEvents {
-			t.Errorf("cut off after %d events, though %d may wait", n, slowEvents)
+		if n := <-taken; n < wait || n == many {
+			t.Errorf("cut off after %d of %d events, though %d may wait", n, many, wait)
 		}
 		close(w.wait)
 		<-done
 	})
+}
+
+// Of statuses that wait for a reader only the newest does, behind what came before it.
+func TestAStatusReplacesTheOneThatWaits(t *testing.T) {
+	m := newMailbox()
+	big := strings.Repeat("x", 1<<20)
+	m.put(Event{Seq: 1, Kind: "snapshot"})
+	for i := range int64(100) {
+		if !m.put(Event{Seq: 2 + 2*i, Kind: "status", Data: big}) || !m.put(Event{Seq: 3 + 2*i, Kind: "run"}) {
+			t.Fatalf("cut off at %d", i)
+		}
+	}
+	texts, open := m.take()
+	if last := string(texts[len(texts)-2]); len(texts) != 102 || !open || !strings.HasPrefix(last, "id: 200\n") {
+		t.Errorf("%d wait, the last but one is %.20q", len(texts), last)
+	}
+	if !m.put(Event{Seq: 9, Kind: "snapshot", Data: strings.Repeat(big, 6)}) {
+		t.Error("one that is too much for any box was not sent")
+	}
+	m.close()
+	if texts, open := m.take(); len(texts) != 1 || open {
+		t.Errorf("in the end %d, open %v", len(texts), open)
+	}
 }
 
 func TestAQuietConnectionIsKeptAlive(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 const (
 	maxCommand   = 1 << 20          // bytes of a command
-	slowEvents   = 1024             // events that may wait for one reader
+	slowBytes    = 4 << 20          // of events that may wait for one reader
 	slowWrite    = 10 * time.Second // a reader that takes nothing for so long is gone
 	keepAlive    = 15 * time.Second // a comment, so that a dead connection is noticed
 	shutdownWait = 2 * time.Second  // for answers that are under way
@@ -160,18 +160,16 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	waiting := make(chan Event, slowEvents)
+	waiting := newMailbox()
 	go pump(cancel, from, waiting)
 	stream(ctx, w, waiting)
 }
 
-// pump moves events into a bounded buffer; when it is full, the reader is cut off.
-func pump(cancel context.CancelFunc, from <-chan Event, to chan<- Event) {
-	defer close(to)
+// pump moves events into a bounded box; when it is full, the reader is cut off.
+func pump(cancel context.CancelFunc, from <-chan Event, to *mailbox) {
+	defer to.close()
 	for e := range from {
-		select {
-		case to <- e:
-		default:
+		if !to.put(e) {
 			cancel()
 			for range from { // the backend closes it when ctx is over
 			}
@@ -180,32 +178,29 @@ func pump(cancel context.CancelFunc, from <-chan Event, to chan<- Event) {
 	}
 }
 
-func stream(ctx context.Context, w http.ResponseWriter, events <-chan Event) {
+func stream(ctx context.Context, w http.ResponseWriter, events *mailbox) {
 	c := http.NewResponseController(w)
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
-	write := func(text string) bool {
+	write := func(text []byte) bool {
 		_ = c.SetWriteDeadline(time.Now().Add(slowWrite))
-		if _, err := w.Write([]byte(text)); err != nil {
+		if _, err := w.Write(text); err != nil {
 			return false
 		}
 		return c.Flush() == nil
 	}
-	for ok := write(": deckhand\n\n"); ok; {
+	for ok := write([]byte(": deckhand\n\n")); ok; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			ok = write(":\n\n")
-		case e, open := <-events:
-			if !open {
-				return
+			ok = write([]byte(":\n\n"))
+		case <-events.more:
+			texts, open := events.take()
+			for _, text := range texts {
+				ok = ok && write(text)
 			}
-			data, err := Marshal(e)
-			if err != nil {
-				return
-			}
-			ok = write(fmt.Sprintf("id: %d\nevent: %s\ndata: %s\n\n", e.Seq, e.Kind, data))
+			ok = ok && open
 		}
 	}
 }

@@ -9,9 +9,10 @@ import (
 	"deckhand/internal/control"
 )
 
-// backlog is how many events a client may be behind. One that does not keep up
-// is let go; it comes back and gets a snapshot.
-const backlog = 256
+// backlog is how many events a client may be behind: as many as the loop sends
+// before whoever takes them gets to run. One that does not keep up is let go; it
+// comes back and gets a snapshot.
+const backlog = 2048
 
 // clients are those who listen to events. It belongs to the loop.
 type clients struct {
