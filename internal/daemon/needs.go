@@ -138,7 +138,7 @@ func figures(r *run) []string {
 // needsState is what the page looked like, to see that it must be written.
 type needsState struct {
 	shape   string
-	due     time.Time // a change is written then
+	due     time.Time // looked at then, and written when it changed
 	busy    bool
 	trouble trouble
 }
@@ -147,14 +147,13 @@ type needsState struct {
 // goes along, and an agent that is being started has the disk for itself.
 const needsLate = 150 * time.Millisecond
 
-// writeNeeds writes the page when it changes.
+// writeNeeds writes the page when it changed. Putting it together costs as much as
+// there is on it, so that is not done for each event, and never before a start.
 func (d *daemon) writeNeeds(now time.Time) {
 	if d.held().Text != "" || d.unprobed() {
 		return // another machine's folder, or nobody's: nothing of ours belongs there
 	}
-	needs := d.needs(now)
-	shape := string(inbox.NeedsMe(needs, now))
-	if shape == d.page.shape || d.page.busy || !d.page.trouble.again.IsZero() {
+	if d.page.busy || !d.page.trouble.again.IsZero() {
 		d.page.due = time.Time{}
 		return
 	}
@@ -164,7 +163,13 @@ func (d *daemon) writeNeeds(now time.Time) {
 	if now.Before(d.page.due) && !d.o.Once {
 		return
 	}
-	d.page.busy, d.page.due = true, time.Time{}
+	d.page.due = time.Time{}
+	needs := d.needs(now)
+	shape := string(inbox.NeedsMe(needs, now))
+	if shape == d.page.shape {
+		return
+	}
+	d.page.busy = true
 	at := path.Join(d.settings.Output, needsName)
 	mine := d.f.path("needs-me.txt")
 	d.queues.add("needs", func() any { return writePage(d.ctx, d.store, at, mine, needs, now) }, func(v any) {
