@@ -110,7 +110,7 @@ Exit codes: 0 ok, 1 error, 2 usage, 3 done but something needs a person,
 		a.addCmd(), a.runCmd(), a.stopCmd(), a.retryCmd(), a.lanesCmd(),
 		a.answerCmd(), a.steerCmd(), a.replyCmd(), a.acceptCmd(),
 		a.projectCmd(), a.trustCmd(), a.untrustCmd(),
-		a.agentsCmd(), a.doctorCmd(), a.adoptCmd(), a.replayCmd(), a.versionCmd(),
+		a.openCmd(), a.takeoverCmd(), a.agentsCmd(), a.doctorCmd(), a.adoptCmd(), a.replayCmd(), a.versionCmd(),
 	)
 	return c
 }

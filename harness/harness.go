@@ -205,6 +205,8 @@ type Driver interface {
 	Files(a Agent) []File
 	// Argv completes a spec: the arguments that start the program for this life.
 	Argv(a Agent, s Spec) ([]string, error)
+	// Terminal is the program as a person uses it, on a session that is there.
+	Terminal(a Agent, session string) ([]string, error)
 	// Open starts the protocol's state for one life.
 	Open(a Agent, s Spec) Session
 }

@@ -30,6 +30,7 @@ func (d toy) Probe(context.Context, harness.Agent) harness.Probe {
 }
 
 func (toy) Files(harness.Agent) []harness.File                 { return nil }
+func (toy) Terminal(harness.Agent, string) ([]string, error)   { return nil, errors.New("a toy") }
 func (toy) Argv(harness.Agent, harness.Spec) ([]string, error) { return nil, errors.New("a toy") }
 
 func (d toy) Open(_ harness.Agent, s harness.Spec) harness.Session {

@@ -36,6 +36,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"deckhand/harness"
 )
@@ -87,6 +88,20 @@ func (driver) Argv(a harness.Agent, s harness.Spec) ([]string, error) {
 	argv = append(argv, "--mode", "rpc", "--session", s.Session)
 	argv = append(argv, isolation[:]...)
 	argv = append(argv, gateArgs(a)...)
+	if a.Model != "" {
+		argv = append(argv, "--model", a.Model)
+	}
+	return argv, nil
+}
+
+// Terminal implements harness.Driver: pi as a person knows it, with their own
+// extensions and without the gate. A file that is no session would be written
+// over by 0.73.
+func (driver) Terminal(a harness.Agent, session string) ([]string, error) {
+	if len(a.Command) == 0 || a.Command[0] == "" || !filepath.IsAbs(session) {
+		return nil, errors.New("pi: no command, or no session")
+	}
+	argv := append(slices.Clone(a.Command), "--session", session)
 	if a.Model != "" {
 		argv = append(argv, "--model", a.Model)
 	}

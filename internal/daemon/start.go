@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -93,7 +92,7 @@ func (d *daemon) job(r *run, path string, card *board.Card) (*job, error) {
 		return nil, err
 	}
 	spec := harness.Spec{
-		Format: 1, Run: r.ID, Agent: r.Agent, Driver: driver.Name(), Dir: r.Folder, Session: filepath.Join(r.dir.Path, "session.jsonl"),
+		Format: 1, Run: r.ID, Agent: r.Agent, Driver: driver.Name(), Dir: r.Folder, Session: sessionOf(r.dir),
 	}
 	agent.Files = d.f.path("agents")
 	return &job{
