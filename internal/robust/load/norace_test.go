@@ -2,4 +2,7 @@
 
 package load
 
-const raced = false
+const (
+	raced  = false
+	fewest = 6000 // lines of an agent: enough that all are at it at the same time
+)

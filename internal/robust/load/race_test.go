@@ -2,4 +2,8 @@
 
 package load
 
-const raced = true
+// With the race detector a program is several times as large and as slow.
+const (
+	raced  = true
+	fewest = 1500
+)

@@ -39,8 +39,8 @@ func TestRunAfterRun(t *testing.T) {
 	d := p.Start(ctx)
 	pid := d.Cmd.Process.Pid
 	before := files(t, pid)
-	n := max(20, suite.Rounds(1000))
-	const batch, few = 20, 8
+	n := max(10, suite.Rounds(1000))
+	const batch, few = 20, 6
 	for first := 0; first < n; first += batch {
 		var cards []string
 		for i := first; i < min(n, first+batch); i++ {

@@ -56,7 +56,7 @@ func TestTwentyAgents(t *testing.T) {
 	ctx := bounded(t, 20*time.Minute)
 	p := newPlace(t, agents+1)
 	d := p.Start(ctx)
-	n := max(6000, suite.Rounds(perLife))
+	n := max(fewest, suite.Rounds(perLife))
 	var cards []string
 	for i := range agents {
 		cards = append(cards, card(fmt.Sprintf("Stream %d", i), i, fmt.Sprintf("[stream:%d]", n)))
