@@ -77,8 +77,8 @@ func (c *crowd) strike() bool {
 	return true
 }
 
-// events waits for n events, and says go on to what was interrupted by a kill or
-// failed of it; false: the daemon ended before.
+// events waits for n events, or until everything is done, and says go on to what
+// was interrupted by a kill or failed of it; false: the daemon ended before.
 func (c *crowd) events(n int) bool {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(c.ctx)
@@ -87,31 +87,33 @@ func (c *crowd) events(n int) bool {
 	if err != nil {
 		return false
 	}
-	for e := range events {
-		if e.Kind != "run" {
+	heard, over := false, make(chan struct{})
+	go func() {
+		defer close(over)
+		for e := range events {
 			var s control.Status
-			if err := e.Decode(&s); err != nil {
-				c.t.Fatal(err)
+			if e.Kind != "run" && e.Decode(&s) == nil {
+				c.retry(ctx, s)
 			}
-			c.retry(s)
+			if n--; n <= 0 {
+				heard = true
+				return
+			}
 		}
-		if n--; n <= 0 || c.done() {
-			return true
-		}
-	}
-	return false
+	}()
+	done := c.Await(c.ctx, over, c.done)
+	cancel()
+	<-over
+	return done || heard
 }
 
 // retry is a person's word for runs that a kill has ended. One that is refused,
-// because another works in its folder, is said again later.
-func (c *crowd) retry(s control.Status) {
+// because another works in its folder, is said again with the next event.
+func (c *crowd) retry(ctx context.Context, s control.Status) {
 	for _, r := range s.Runs {
 		if r.Status == "interrupted" || r.Status == "failed" {
 			c.retries++
-			_, err := c.d.Client.Do(c.ctx, control.Command{ID: fmt.Sprint("retry-", c.retries), Name: "retry", Run: r.ID})
-			if c.ctx.Err() != nil {
-				c.t.Fatalf("retry: %v", err)
-			}
+			_, _ = c.d.Client.Do(ctx, control.Command{ID: fmt.Sprint("retry-", c.retries), Name: "retry", Run: r.ID})
 		}
 	}
 }
@@ -209,10 +211,8 @@ func (c *crowd) done() bool {
 func (c *crowd) finish() {
 	c.t.Helper()
 	c.d = c.Start(c.ctx)
-	for !c.done() {
-		if !c.events(1 << 30) {
-			c.t.Fatalf("the daemon ended: %v\n%s", c.d.Wait(), c.Log)
-		}
+	if !c.events(1 << 30) {
+		c.t.Fatalf("the daemon ended: %v\n%s", c.d.Wait(), c.Log)
 	}
 	c.d.Kill()
 	c.Once(c.ctx)
@@ -255,9 +255,10 @@ func (c *crowd) check() (interrupted int) {
 const seed = 1851
 
 // TestKilledAtRandomTimes kills daemons at random moments, and keepers, agents
-// and everything at once, until the cards of a place are done, over and over: each card is prompted once (and once more
-// for each time its keeper or agent was killed and a person said go on), stands
-// in Review once, and nobody lives that the daemon does not know.
+// and everything at once, until the cards of a place are done, over and over:
+// each card is prompted once (and once more for each time its keeper or agent was
+// killed and a person said go on), stands in Review once, and nobody lives that
+// the daemon does not know.
 func TestKilledAtRandomTimes(t *testing.T) {
 	want := suite.Rounds(500)
 	r := rand.New(rand.NewPCG(seed, uint64(want)))

@@ -78,15 +78,6 @@ var stories = []story{
 		},
 		prompts: 2,
 	},
-	{
-		name: "ticked while it works", plan: hangs, after: "log stopping",
-		act: func(s *teller) {
-			s.until(func() bool { return starts(s.Place, "shop") == 1 && s.has("In Progress", "🔵 pi works") })
-			s.Save("Shop.md", strings.Replace(s.Read("Shop.md"), "- [ ] Ship it", "- [x] Ship it", 1))
-			s.shows("In Progress", "⚪ pi stopped")
-		},
-		prompts: 1,
-	},
 }
 
 // asked waits until the question is where people look.
@@ -151,14 +142,21 @@ func (st story) tell(t *testing.T, point string) *teller {
 	return s
 }
 
-// points are those of the story that this run tries.
+// points are those of the story that this run tries: of each kind the first; in
+// the short form another part of the kinds for each story.
 func (st story) points(t *testing.T, part int) []string {
 	t.Helper()
 	all := points(st.tell(t, robust.ListPoints).Log.String(), st.after)
 	if len(all) < 10 {
 		t.Fatalf("only %d points behind %q", len(all), st.after)
 	}
-	return share(all, part, len(stories))
+	var tried []string
+	for i, point := range kinds(all) {
+		if suite.Full() || i%len(stories) == part {
+			tried = append(tried, point)
+		}
+	}
+	return tried
 }
 
 // answers are what people answered, by the record of the agent that got it. What
