@@ -1,14 +1,69 @@
 package pi_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"deckhand/harness"
 	"deckhand/harness/conformance"
 )
+
+// record writes what the real programs said into testdata/pi: go test
+// ./harness/pi -run TestRealGate -record, with DECKHAND_TEST_PI.
+var record = flag.Bool("record", false, "write captures of the permission gate")
+
+// capture writes a life as a recording: without pi's own prompt, and with paths
+// that are the same everywhere.
+func (r *rig) capture(t *testing.T, name string, life conformance.Life) {
+	t.Helper()
+	if !*record || name == "cancelled" { // as denied
+		return
+	}
+	system := regexp.MustCompile(`("role":"system","content":)"(?:[^"\\]|\\.)*"(,"sections":)\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}`)
+	tools := func(line string) string { // their descriptions are pi's own text too
+		const key = `"toolsAdded":`
+		for at := strings.Index(line, key+"[{"); at >= 0; at = strings.Index(line, key+"[{") {
+			var list json.RawMessage
+			if err := json.NewDecoder(strings.NewReader(line[at+len(key):])).Decode(&list); err != nil {
+				t.Fatal(err)
+			}
+			line = line[:at] + key + "[]" + line[at+len(key)+len(list):]
+		}
+		return line
+	}
+	paths := strings.NewReplacer(r.spec.Dir, "/srv/pi/project", filepath.Dir(r.spec.Session), "/srv/pi/sessions", r.agent.Files, "/srv/pi/agents", filepath.Base(r.spec.Dir), "project")
+	var out bytes.Buffer
+	for _, l := range life.Lines {
+		line := string(l.Data)
+		if l.Stream == harness.In {
+			var s harness.Send
+			if err := json.Unmarshal(l.Data, &s); err != nil {
+				t.Fatal(err)
+			}
+			if line = s.Line; s.Do != "" {
+				continue
+			}
+		}
+		row := map[string]any{
+			"t": l.Time.Sub(life.Lines[0].Time).Milliseconds(), "dir": string(l.Stream),
+			"line": paths.Replace(tools(system.ReplaceAllString(line, `$1"(removed)"$2{}`))),
+		}
+		if err := json.NewEncoder(&out).Encode(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	version := filepath.Base(filepath.Dir(r.agent.Command[0]))
+	file := filepath.Join("../../testdata/pi", version, "u_gate_"+strings.ReplaceAll(name, " ", "_")+".jsonl")
+	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // gate gives the agent deckhand's permission gate, and something to lose.
 func (r *rig) gate(t *testing.T, ask string) {
@@ -66,7 +121,9 @@ func TestRealGate(t *testing.T) {
 				if asked := r.model.Asked(); len(asked) != 2 {
 					t.Errorf("the reason came as a message too: %q", asked)
 				}
-				r.end(t)
+				life, err := r.End()
+				r.check(t, life, err)
+				r.capture(t, name, life)
 			})
 		})
 	}
@@ -130,10 +187,8 @@ func TestRealGateGone(t *testing.T) {
 		if done.Outcome != harness.Failed || !strings.Contains(done.Reason, "permission gate") || !r.built() {
 			t.Errorf("%s; build is there: %v", conformance.Summary(done), r.built())
 		}
-		life, err := r.End()
-		if err != nil || len(r.model.Asked()) != 0 {
+		if _, err := r.End(); err != nil || len(r.model.Asked()) != 0 {
 			t.Errorf("%v; the model was asked %q", err, r.model.Asked())
 		}
-		_ = life
 	})
 }

@@ -99,6 +99,7 @@ func TestRealOutcomes(t *testing.T) {
 		for _, c := range []struct{ text, outcome, reason string }{
 			{"Say hello", harness.Completed, ""},
 			{"/name is not a command of pi", harness.Completed, ""},
+			{"!touch bang.txt", harness.Completed, ""},
 			{"[question]", harness.Completed, ""},
 			{"[tool:echo hi > out.txt]", harness.Completed, ""},
 			{"[think]", harness.Completed, ""},
@@ -121,6 +122,9 @@ func TestRealOutcomes(t *testing.T) {
 		}
 		if !slices.Contains(r.model.Asked(), " /name is not a command of pi") {
 			t.Errorf("the text with a slash did not reach the model: %q", r.model.Asked())
+		}
+		if _, err := os.Stat(filepath.Join(r.spec.Dir, "bang.txt")); err == nil || !slices.Contains(r.model.Asked(), " !touch bang.txt") {
+			t.Errorf("a text that begins with ! was run (%v), or did not reach the model: %q", err, r.model.Asked())
 		}
 		r.end(t)
 	})

@@ -98,6 +98,8 @@ func TestWire(t *testing.T) {
 		{"prompt", "/name runs", `{"id":"c","type":"prompt","message":" /name runs"}`},
 		{"prompt", "!ls", `{"id":"c","type":"prompt","message":" !ls"}`},
 		{"steer", "/stop", `{"id":"c","type":"steer","message":" /stop"}`},
+		{"steer", "!rm -rf x", `{"id":"c","type":"steer","message":" !rm -rf x"}`},
+		{"follow_up", "/skill:x", `{"id":"c","type":"follow_up","message":" /skill:x"}`},
 		{"follow_up", "then this", `{"id":"c","type":"follow_up","message":"then this"}`},
 	}
 	for _, c := range texts {
