@@ -220,7 +220,7 @@ const failedRows = 4
 func toolRows(e control.LogEvent, n int, details, alive bool) []line {
 	title, out, _ := strings.Cut(e.Text, "\n")
 	mark, r := "✓ ", good
-	right := line{}
+	var right line
 	switch {
 	case e.State == "running" && alive:
 		mark, r, right = "▸ ", works, line{{"running", works}}

@@ -255,9 +255,7 @@ func TestADenialWithItsReason(t *testing.T) {
 
 func TestASelectIsChosen(t *testing.T) {
 	ask := control.Ask{ID: "A1", Kind: "select", Title: "Which set?", Scopes: []string{"once"}, Since: noon()}
-	for _, o := range []string{"Lucide", "Tabler", "Phosphor", "4", "5", "6", "7", "8", "9", "Ten", "Eleven"} {
-		ask.Options = append(ask.Options, o)
-	}
+	ask.Options = append(ask.Options, "Lucide", "Tabler", "Phosphor", "4", "5", "6", "7", "8", "9", "Ten", "Eleven")
 	s := tell(t, 80, 24)
 	s.connected(status(asking("R1", "Icons", ask)))
 	s.press("2")

@@ -32,16 +32,6 @@ func (o *offers) next() string {
 	}
 }
 
-// nextSend is one of a send box.
-func (o *offers) nextSend() string {
-	for {
-		if s := "s" + o.next()[1:]; !o.used[s] {
-			o.take(s)
-			return s
-		}
-	}
-}
-
 func (o *offers) take(id string) {
 	if o.used == nil {
 		o.used = map[string]bool{}
