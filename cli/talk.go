@@ -25,7 +25,7 @@ func (a *app) answerCmd() *cobra.Command {
 a text; - reads it from the standard input. Without VALUE it says what is asked.
 
 The first answer counts, wherever it is given: here, in the pane, or by a ticked
-box on the card, in the chat or in Needs me.md. Where one is asked for by a part
+box on the card. Where one is asked for by a part
 of its card's title, put that in quotes. ` + runHelp,
 		Example: `  deckhand answer 01kb allow
   deckhand answer "Checkout with QRIS" deny --why "the build folder is shared"`,
