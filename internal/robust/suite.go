@@ -61,7 +61,7 @@ func (s *Suite) Main(m *testing.M) {
 	flag.Parse()
 	code := m.Run()
 	s.print(os.Stdout)
-	if *page && code == 0 {
+	if *page && code == 0 && s.Section != "" {
 		if err := s.publish(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = 1
