@@ -88,8 +88,8 @@ func TestOverflowingQueue(t *testing.T) {
 	t.Parallel()
 	ctx := bounded(t)
 	p := newPlace(t)
-	rounds := suite.Rounds(50)
-	filled, missed := 0, 0
+	rounds := max(3, suite.Rounds(50))
+	times, filled, missed := 0, 0, 0
 	for i := range rounds {
 		put(t, p, fmt.Sprintf("%d/Edited.md", i), board(i))
 		put(t, p, fmt.Sprintf("%d/Twin.md", i), board(i, fmt.Sprintf("Twin %d", i)))
@@ -113,13 +113,17 @@ func TestOverflowingQueue(t *testing.T) {
 		}
 		d.Resume()
 		names, overflow := control.heard()
-		if !overflow || names["Edited.md"] || names["new"] || names["Other.md"] {
-			t.Fatalf("%d events made no overflow (%v), or what came later was told: this run shows nothing", events, overflow)
+		if overflow && !names["Edited.md"] && !names["new"] && !names["Other.md"] {
+			times, filled, missed = times+1, filled+events, missed+3
+		} else {
+			t.Logf("%d events made no overflow (%v), or what came later was told: this round does not count", events, overflow)
 		}
-		filled, missed = filled+events, missed+3
 		cards = append(cards, edited, inNew, twin)
 		inReview(d, len(cards))
 	}
 	mustStartOnce(t, p, cards)
-	suite.Figure(t, "an overflowing queue", "%d times, %d events; of %d saves nobody was told of, none missed", rounds, filled, missed)
+	if times == 0 {
+		t.Fatal("no queue overflowed: this run shows nothing")
+	}
+	suite.Figure(t, "an overflowing queue", "%d times, %d events; of %d saves nobody was told of, none missed", times, filled, missed)
 }
