@@ -162,7 +162,7 @@ func TestTicksThatDoNotCount(t *testing.T) {
 		d := asking(t, name)
 		d.tick("send")
 		equal(t, "did", d.later(time.Hour), nil)
-		same(t, "notes", d.notes(), "nothing is written at reply: (Shop.md)")
+		same(t, "notes", d.notes(), "nothing is written at reply (Shop.md)")
 	})
 	t.Run("an old copy brings the boxes of an answered ask back, ticked", func(t *testing.T) {
 		d := asking(t, mayI)
@@ -310,7 +310,7 @@ func TestBoxesOfRunsThatAreOver(t *testing.T) {
 		d.settle()
 		d.made = []Made{{Offer: d.offer(), Ticked: []int{1}, By: ByNote, Since: d.now}}
 		equal(t, "did", d.later(time.Hour), nil)
-		same(t, "notes", d.notes(), "nothing is written at reply:")
+		same(t, "notes", d.notes(), "nothing is written at reply")
 	})
 	t.Run("a reply on the card goes with the move", func(t *testing.T) {
 		d := atWork(t)

@@ -76,7 +76,7 @@ type Entry struct {
 	Command string   `json:"command,omitempty"` // the client's id of the command that asked for it
 	Word    string   `json:"word,omitempty"`    // show: the status word
 	To      string   `json:"to,omitempty"`      // show: the lane's role, empty: it stays
-	Lines   []string `json:"lines,omitempty"`   // show: what is written; resumed: what the person added; answered: their lines, which the answer takes
+	Lines   []string `json:"lines,omitempty"`   // show: what is written; resumed: what the person added
 	Board   string   `json:"board,omitempty"`   // shown: where
 	Outcome string   `json:"outcome,omitempty"` // finished, ended
 	Text    string   `json:"text,omitempty"`    // finished: the last answer; resumed: the prompt's text; steered: what is said
@@ -88,6 +88,8 @@ type Entry struct {
 	Answer  *Answer  `json:"answer,omitempty"`  // answered
 	Row     string   `json:"row,omitempty"`     // delivered: the id of the row for the agent
 	How     string   `json:"how,omitempty"`     // steered: steer or follow_up
+	Took    []string `json:"took,omitempty"`    // answered, resumed: the person's lines that it is made of, which go from where they stood
+	Said    string   `json:"said,omitempty"`    // chat: the entry of what a person said last that goes along
 	// Offer is what a person can tick from now on (asked, finished, ended,
 	// interrupted, offered, chat), or what they ticked (answered, steered, resumed,
 	// accepted, stopping).

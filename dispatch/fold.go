@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -73,6 +74,8 @@ func (r *Run) applyMore(e Entry) {
 			r.ChatLife, r.ChatSeq = e.Life, -1
 		}
 		r.ChatOpen, r.ChatFrom, r.ChatSeq = true, r.ChatSeq, e.Seq
+		r.ChatToldFrom, r.ChatTold = r.ChatTold, max(r.ChatTold, e.Said)
+		r.offered(e)
 	case Chatted:
 		r.ChatOpen = false
 	default:
@@ -110,7 +113,7 @@ func (r *Run) show(e Entry) {
 // the write nor an old copy that is put right must swallow it.
 func (r *Run) shown(e Entry) {
 	r.Tries++
-	r.InSync, r.Shown, r.Took = true, e.Time, nil
+	r.InSync, r.Shown, r.Took, r.TookNote = true, e.Time, nil, nil
 	if e.Board != "" {
 		r.Board = e.Board
 	}
@@ -233,6 +236,10 @@ func (r *Run) resumed(e Entry) {
 	r.Phase, r.Outcome, r.Reason, r.By, r.Ended, r.Stopping = PhaseClaimed, "", "", "", time.Time{}, time.Time{}
 	r.Extra, r.Prompt, r.Turn, r.Waited = e.Lines, e.Text, e.Time, 0
 	r.Asks, r.Owed, r.InSync, r.Tries, r.Offer = nil, nil, false, 0, ""
+	r.take(e)
+	if e.By != ByMoved && len(e.Lines) > 0 {
+		r.Told = append(slices.Clone(r.Told), Told{What: strings.Join(e.Lines, "\n"), By: e.By, At: e.Time, Offer: e.Offer, Prompt: true})
+	}
 }
 
 func (r *Run) over(e Entry, outcome, reason string) {

@@ -12,11 +12,11 @@ import (
 // Made is what a person made of an offer in a file.
 type Made struct {
 	Offer   string
-	Ticked  []int  // choices that are ticked, from 0
-	Text    string // what they wrote at the field and below it
-	Lines   []string
-	Changed bool   // what stands there is not what was asked: the tick belongs to something else
-	By      string // ByNote, ByChat, ByBoard
+	Ticked  []int    // choices that are ticked, from 0
+	Text    string   // what they wrote at the field and below it
+	Took    []string // the lines it is written in, as they stand
+	Changed bool     // what stands there is not what was asked: the tick belongs to something else
+	By      string   // ByNote, ByChat, ByBoard
 	Path    string
 	Since   time.Time // it has stood so since
 }
@@ -62,8 +62,8 @@ func onCard(r *Run, o Offer, c *board.Card) (Made, bool) {
 	if !shown {
 		return s, false
 	}
-	s.Lines = board.Added(r.Lines, board.Added(r.Wrote, c.Status.Lines))
-	s.Text = written(s.Lines)
+	s.Took = board.Added(r.Lines, board.Added(r.Wrote, c.Status.Lines))
+	s.Text = written(s.Took)
 	for _, line := range board.Added(c.Status.Lines, r.Want.Lines[1:]) {
 		if _, _, field := board.ReadField(line); !field {
 			s.Changed = true
@@ -96,7 +96,7 @@ func (o Offer) choice(s Made) (c Choice, why string) {
 	}
 	c = o.Choices[s.Ticked[0]]
 	if (c.Does == DoesSend || c.Does == DoesReturn) && strings.TrimSpace(s.Text) == "" {
-		return c, "nothing is written at " + o.Field + ":"
+		return c, "nothing is written at " + o.Field
 	}
 	return c, ""
 }
@@ -160,7 +160,7 @@ func (k *keep) made(r *Run, o Offer, st standing, sight *RunSight) []Made {
 		p := st.places[0]
 		if s, ok := onCard(r, o, p.card); ok && k.stands(r, p) {
 			if print := s.Print(); sight.Made != print {
-				sight.Made, sight.MadeAt = print, recent(p.seen.Changed, k.w.Now)
+				sight.Made, sight.MadeAt = print, Recent(p.seen.Changed, k.w.Now)
 			}
 			s.Since, s.Path = sight.MadeAt, p.seen.Board.Path
 			all = append(all, s)
@@ -182,10 +182,16 @@ func (k *keep) stands(r *Run, p place) bool {
 
 // follows asks for what a ticked box does.
 func (k *keep) follows(r *Run, o Offer, c Choice, s Made) bool {
-	a := Action{Run: r.ID, By: s.By, Offer: o.ID, Ask: o.Ask}
+	a := Action{Run: r.ID, By: s.By, Offer: o.ID, Ask: o.Ask, Took: s.Took}
+	if o.Field == "" {
+		a.Took = nil
+	}
+	if o.Chat {
+		return k.sent(r, s, a)
+	}
 	switch c.Does {
 	case DoesAllow, DoesDeny, DoesPick, DoesSend:
-		a.Do, a.Answer, a.Lines = DoAnswer, c.answer(s.Text), s.Lines
+		a.Do, a.Answer = DoAnswer, c.answer(s.Text)
 	case DoesAccept:
 		a.Do = DoAccept
 	case DoesStop:
@@ -245,9 +251,9 @@ func (k *keep) resumed(r *Run) bool {
 	return slices.ContainsFunc(k.d.Actions, func(a Action) bool { return a.Do == DoResume && a.Run == r.ID })
 }
 
-// recent is when something came that is seen now: with the change of its file,
+// Recent is when something came that is seen now: with the change of its file,
 // if that was a moment ago.
-func recent(changed, now time.Time) time.Time {
+func Recent(changed, now time.Time) time.Time {
 	if !changed.After(now) && now.Sub(changed) < late {
 		return changed
 	}
@@ -257,4 +263,24 @@ func recent(changed, now time.Time) time.Time {
 // along says something of a run beside what it wants of a person.
 func (k *keep) along(r *Run, text string) {
 	k.d.Notes = append(k.d.Notes, Note{Run: r.ID, Text: text, Along: true})
+}
+
+// sent is what a person wrote at the end of the chat: an answer while the run
+// asks for a text, steering while it works, and a reply when it is over.
+func (k *keep) sent(r *Run, s Made, a Action) bool {
+	switch r.Phase {
+	case PhaseWorking, PhaseWaiting:
+		a.Do, a.Text = DoSteer, s.Text
+		for _, ask := range r.Asks {
+			if !permission(ask) {
+				a.Do, a.Text, a.Ask, a.Answer = DoAnswer, "", ask.ID, &Answer{Value: &s.Text}
+				break
+			}
+		}
+		k.do(a)
+		return true
+	case PhaseOver:
+		return k.goOn(r, Choice{Does: DoesReturn}, s, a)
+	}
+	return false // it is about to be one of them
 }

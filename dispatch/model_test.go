@@ -232,11 +232,13 @@ func (d *desk) act(a Action) {
 			d.entry(a.Run, Entry{Kind: Ended})
 		}
 	case DoResume:
-		d.entry(a.Run, Entry{Kind: Resumed, By: a.By, Lines: a.Lines})
+		d.entry(a.Run, Entry{Kind: Resumed, By: a.By, Lines: a.Lines, Offer: a.Offer, Took: a.Took})
 	case DoAccept:
 		d.entry(a.Run, Entry{Kind: Accepted, By: a.By})
 	case DoAnswer:
-		d.entry(a.Run, Entry{Kind: Answered, Ask: &Ask{ID: a.Ask}, Answer: a.Answer, By: a.By, Offer: a.Offer, Lines: a.Lines})
+		d.entry(a.Run, Entry{Kind: Answered, Ask: &Ask{ID: a.Ask}, Answer: a.Answer, By: a.By, Offer: a.Offer, Took: a.Took})
+	case DoSteer:
+		d.entry(a.Run, Entry{Kind: Steered, How: "steer", Text: a.Text, By: a.By, Offer: a.Offer, Took: a.Took})
 	case DoTimeout:
 		d.entry(a.Run, Entry{Kind: AskGone, Ask: &Ask{ID: a.Ask}, Reason: a.Reason})
 	case DoAddLanes:

@@ -22,6 +22,7 @@ type Offer struct {
 	Choices  []Choice
 	Field    string // why or reply; empty: there is nothing to write
 	First    bool   // the field stands before the choices
+	Chat     bool   // it is the send box of the chat: what it does depends on how the run stands
 }
 
 // Choice is one box.
@@ -81,6 +82,9 @@ func OfferOver(r *Run) Offer {
 // Offers are those of a run that are open.
 func (r *Run) Offers() []Offer {
 	var out []Offer
+	if r.Send != "" && r.Outcome != Accept {
+		out = append(out, Offer{ID: r.Send, Chat: true, Choices: []Choice{{Text: "send", Does: DoesSend}}, Field: "the end of the chat"})
+	}
 	switch {
 	case r.Phase == PhaseOver && r.Offer != "":
 		out = append(out, OfferOver(r))
@@ -97,6 +101,15 @@ func (r *Run) Offers() []Offer {
 // id is that of choice i.
 func (o Offer) id(i int) string { return fmt.Sprintf("%s-%d", o.ID, i+1) }
 
+// Boxes are the choices as they stand in a file, with their ids.
+func (o Offer) Boxes() []board.Box {
+	var out []board.Box
+	for i, c := range o.Choices {
+		out = append(out, board.Box{Text: boxText(c.Text), ID: o.id(i)})
+	}
+	return out
+}
+
 // Lines are the boxes and the field, as they stand in a file.
 func (o Offer) Lines() []string {
 	lines := make([]string, 0, len(o.Choices)+1)
@@ -106,8 +119,8 @@ func (o Offer) Lines() []string {
 		}
 	}
 	field(o.First)
-	for i, c := range o.Choices {
-		lines = append(lines, "- [ ] "+boxText(c.Text)+" ^"+o.id(i))
+	for _, box := range o.Boxes() {
+		lines = append(lines, "- [ ] "+box.Text+" ^"+box.ID)
 	}
 	field(!o.First)
 	return lines
@@ -159,6 +172,11 @@ func cardBoxes(r *Run, set *Settings, b *board.Board, c *board.Card) []string {
 		return []string{"- Answer in the chat."}
 	}
 	return o.Lines()
+}
+
+// Permission reports whether an offer is about leave to do something.
+func (o Offer) Permission() bool {
+	return len(o.Choices) > 0 && o.Choices[0].Does != DoesSend && o.Ask != ""
 }
 
 // permission reports whether an ask is for leave to do something.

@@ -75,24 +75,29 @@ type Run struct {
 	Cost     *float64 // nil: unknown
 	Spends   []Spend  // what Cost is made of
 
-	Want   Shows     // what its card is to show, as last announced
-	Wrote  []string  // every line of ours that may stand on the card: an old copy can bring back any of them
-	Board  string    // where it was shown last
-	Lane   string    // and the lane it was meant to stand in: one that a person moved it to meanwhile is another
-	Key    string    // and its first line then
-	Shown  time.Time // and when
-	Lines  []string  // the person's lines when the present transition was announced first: what is new since is theirs
-	Meant  *Card     // the card as that announcement meant it; nil: nothing is announced, or its log does not say
-	Tries  int       // how often the present transition was written
-	InSync bool      // the last announcement is done
-	Took   []string  // the person's lines that became an answer: the next announcement takes them off the card
+	Want     Shows                // what its card is to show, as last announced
+	Wrote    []string             // every line of ours that may stand on the card: an old copy can bring back any of them
+	Board    string               // where it was shown last
+	Lane     string               // and the lane it was meant to stand in: one that a person moved it to meanwhile is another
+	Key      string               // and its first line then
+	Shown    time.Time            // and when
+	Lines    []string             // the person's lines when the present transition was announced first: what is new since is theirs
+	Meant    *Card                // the card as that announcement meant it; nil: nothing is announced, or its log does not say
+	Tries    int                  // how often the present transition was written
+	InSync   bool                 // the last announcement is done
+	Took     []string             // lines of the person on the card that were answered with: the next announcement takes them off
+	TookNote []string             // the same in Needs me
+	Send     string               // the id of the open send box of its chat
+	Sent     map[string]time.Time // those that were used, and when
 
-	LastID   string    // of the newest entry
-	LastTime time.Time // of the newest entry
-	ChatLife int       // the chat has the capture of this life …
-	ChatSeq  int64     // … up to this position
-	ChatOpen bool      // announced, not confirmed
-	ChatFrom int64     // where the announced piece begins; -1: with the prompt
+	LastID       string    // of the newest entry
+	LastTime     time.Time // of the newest entry
+	ChatLife     int       // the chat has the capture of this life …
+	ChatSeq      int64     // … up to this position
+	ChatOpen     bool      // announced, not confirmed
+	ChatTold     string    // the entry of what a person said last that is in the chat
+	ChatToldFrom string    // and before the announced piece
+	ChatFrom     int64     // where the announced piece begins; -1: with the prompt
 }
 
 // Shows is what a card shows of a run.

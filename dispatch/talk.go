@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -57,6 +58,8 @@ type Told struct {
 	Offer string // the one it used
 	Life  int    // whose agent it is for
 	Seq   int64  // what was heard of that agent before
+	// Prompt: the agent gets it as the prompt of a life.
+	Prompt bool
 }
 
 // Owed is something for the agent that is not known to be on its way. The row
@@ -102,9 +105,11 @@ func (r *Run) applyTalk(e Entry) {
 	case Answered:
 		r.answered(e)
 	case Steered:
-		if r.Open() {
+		if r.take(e); r.Open() {
 			r.tell(e, "", e.Text, Owed{Row: "say-" + e.ID, Kind: e.How, Text: e.Text})
 		}
+	case Offered:
+		r.offered(e)
 	case Delivered:
 		r.Owed = slices.DeleteFunc(slices.Clone(r.Owed), func(o Owed) bool { return o.Row == e.Row })
 	}
@@ -126,7 +131,7 @@ func (r *Run) answered(e Entry) {
 		o.Kind, o.Text = "prompt", *orEmpty(e.Answer.Value)
 	}
 	r.tell(e, ask.ID, e.Answer.String(), o)
-	r.Took = slices.Concat(r.Took, e.Lines)
+	r.take(e)
 	r.close(ask.ID, e.Time)
 }
 
@@ -142,4 +147,27 @@ func (r *Run) tell(e Entry, ask, what string, o Owed) {
 		Ask: ask, What: what, By: e.By, At: e.Time, Entry: e.ID, Offer: e.Offer, Life: e.Life, Seq: e.Seq,
 	})
 	r.Owed = append(slices.Clone(r.Owed), o)
+}
+
+// take notes what became of what a person wrote and ticked: their lines go, and
+// a send box is used once.
+func (r *Run) take(e Entry) {
+	switch e.By {
+	case ByBoard:
+		r.Took = slices.Concat(r.Took, e.Took)
+	case ByNote:
+		r.TookNote = slices.Concat(r.TookNote, e.Took)
+	}
+	if e.Offer != "" && e.Offer == r.Send {
+		sent := map[string]time.Time{e.Offer: e.Time}
+		maps.Copy(sent, r.Sent)
+		r.Send, r.Sent = "", sent
+	}
+}
+
+// offered is a new send box in the chat.
+func (r *Run) offered(e Entry) {
+	if e.Offer != "" {
+		r.Send = e.Offer
+	}
 }

@@ -169,7 +169,8 @@ type Action struct {
 	By     string
 	Reason string
 	Ask    string   // timeout, answer
-	Lines  []string // resume: what the person added; answer: their lines, which it takes
+	Lines  []string // resume: what the person added
+	Took   []string // answer, resume: their lines that it is made of
 	Answer *Answer  // answer
 	Text   string   // steer
 	Offer  string   // what they ticked: answer, steer, resume, accept, stop

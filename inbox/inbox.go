@@ -40,7 +40,8 @@ type Need struct {
 	Text  string   // question, result or reason
 	Code  string   // shown as an indented block: the command asked for
 	Next  string   // what to type, e.g. "deckhand retry 01kb…" or "on the laptop: deckhand project add stock FOLDER"
-	Boxes []string // lines of ours with ids; none in this version's daemon
+	Boxes []string // lines of ours with ids, and a field
+	Offer string   // what their ids begin with; not written by itself
 }
 
 // Section is a section of Needs me as read back.
@@ -50,7 +51,9 @@ type Section struct {
 	Boxes   []Box    // of ours, with their state
 	Field   string   // "why" or "reply", empty where there is no such line
 	Said    string   // what a person wrote there and below
+	Taken   []string // the lines that Said is made of, as they stand
 	Foreign []string // the lines that deckhand did not write, in order, those of Said too
+	Lines   []string // those that it did write, without boxes and the field
 }
 
 // Box is a box of ours.

@@ -107,12 +107,17 @@ func TestReadNeedsMe(t *testing.T) {
 			{
 				Title: "pi asks · Checkout with QRIS", Ours: true, Boxes: []Box{{Text: "Allow once", ID: "a7k2m-1"}, {Text: "Deny", ID: "a7k2m-2", Ticked: true}},
 				Field: "why", Said: "not today\n  and never\n\nat night", Foreign: []string{"- why: not today", "  and never", "at night"},
+				Taken: []string{"- why: not today", "  and never", "at night"},
+				Lines: []string{"[[Shop]] · [[2026-11-30 Checkout with QRIS|chat]] · since 14:05", "Run this in web-ecommerce?", "rm -rf build"},
 			},
 			{
 				Title: "Review · Invoice PDF · 4m · $0.03", Ours: true, Boxes: []Box{{Text: "Accept", ID: "b3x9q-1", Ticked: true}, {Text: "Send back", ID: "b3x9q-2"}},
 				Field: "reply", Foreign: []string{"- [ ] mine"},
+				Lines: []string{"[[Shop]] · [[2026-11-30 Invoice PDF|chat]]", "The PDF route works; no test for empty carts."},
 			},
-			{Title: "Held · Stock sync", Ours: true},
+			{Title: "Held · Stock sync", Ours: true, Lines: []string{
+				`Shop.md:12: project "stock" is not registered`, "on the laptop: deckhand project add stock FOLDER",
+			}},
 			{Title: "My own", Foreign: []string{"- [ ] Deny ^zz-1"}},
 		}
 		if !reflect.DeepEqual(got, want) {

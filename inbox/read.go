@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -117,13 +118,38 @@ func (s *Section) read(lines []string, set lineSet) {
 		if !ours {
 			s.Foreign = append(s.Foreign, line)
 		}
-		if b, ok := parseBox(line); ok && ours {
+		b, isBox := parseBox(line)
+		field, rest, isField := parseField(line)
+		blank := strings.TrimSpace(line) == ""
+		switch {
+		case isBox && ours:
 			s.Boxes = append(s.Boxes, b)
-		} else if field, rest, ok := parseField(line); ok && s.Field == "" {
+		case isField && s.Field == "":
 			s.Field, text = field, append(text, rest)
-		} else if s.Field != "" && (!ours || strings.TrimSpace(line) == "") {
+			s.take(line, !ours)
+		case s.Field != "" && (!ours || blank):
 			text = append(text, strings.TrimRight(line, " \t"))
+			s.take(line, !ours)
+		case ours && !blank:
+			s.Lines = append(s.Lines, strings.TrimSpace(line))
 		}
 	}
 	s.Said = strings.TrimSpace(strings.Join(text, "\n"))
+}
+
+func (s *Section) take(line string, foreign bool) {
+	if foreign {
+		s.Taken = append(s.Taken, line)
+	}
+}
+
+// Stands reports whether the section still says what this need says: all that is
+// asked, as it was asked.
+func (n Need) Stands(s Section) bool {
+	for _, line := range append(said(n.Text), code(n.Code)...) {
+		if line = strings.TrimSpace(line); line != "" && !slices.Contains(s.Lines, line) {
+			return false
+		}
+	}
+	return true
 }

@@ -28,12 +28,12 @@ func (d *daemon) act(a dispatch.Action) bool {
 	case dispatch.DoClear:
 		return d.clear(r, a)
 	case dispatch.DoResume:
-		return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: a.By, Lines: a.Lines, Offer: a.Offer})
+		return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: a.By, Lines: a.Lines, Offer: a.Offer, Took: a.Took})
 	case dispatch.DoAccept:
 		return d.log(r, dispatch.Entry{Kind: dispatch.Accepted, By: a.By, Offer: a.Offer})
 	case dispatch.DoAnswer:
 		ask := r.AskByID(a.Ask)
-		return ask != nil && d.answer(r, *ask, *a.Answer, dispatch.Entry{By: a.By, Offer: a.Offer, Lines: a.Lines})
+		return ask != nil && d.answer(r, *ask, *a.Answer, dispatch.Entry{By: a.By, Offer: a.Offer, Took: a.Took})
 	case dispatch.DoSteer:
 		return d.steer(r, dispatch.Entry{How: "steer", Text: a.Text, By: a.By, Offer: a.Offer})
 	case dispatch.DoTimeout:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"deckhand/harness"
 	"deckhand/internal/control"
@@ -221,4 +222,180 @@ func (p *placeT) allLives() (out []harness.Life) {
 		out = append(out, lives...)
 	}
 	return out
+}
+
+// page waits until a file of the folder holds a text, and gives it.
+func (p *placeT) page(d *runningT, rel func() string, holds string) string {
+	p.t.Helper()
+	for {
+		text := ""
+		if at := rel(); at != "" {
+			text = p.text(at)
+		}
+		if strings.Contains(text, holds) {
+			return text
+		}
+		if _, err := d.client.Status(d.ctx); err != nil {
+			p.t.Fatalf("%s lacks %q: %v\n%s\n%s", rel(), holds, err, text, p.log)
+		}
+	}
+}
+
+func (p *placeT) needsMe() string { return "deckhand/Needs me.md" }
+
+// chatOfRun is the path of the only chat; empty as long as there is none.
+func (p *placeT) chatOfRun() string {
+	files, err := filepath.Glob(p.at("deckhand/chats/*/*.md"))
+	if err != nil || len(files) != 1 {
+		return ""
+	}
+	rel, err := filepath.Rel(p.work, files[0])
+	if err != nil {
+		return ""
+	}
+	return rel
+}
+
+// Answered in Needs me: what was written there goes, and the page is not in the
+// way of what a person is about to write.
+func TestAnsweredInNeedsMe(t *testing.T) {
+	p := newPlace(t, fast, one("[ask] [record]"))
+	d := p.watching(bounded(t))
+	page := p.page(d, p.needsMe, "- [ ] Deny ^")
+	if !strings.Contains(page, "Write SHIP.md?\n\n    The card says [ask].\n\n- [ ] Allow once ^") {
+		t.Errorf("Needs me:\n%s", page)
+	}
+	page = strings.Replace(page, "- [ ] Deny", "- [x] Deny", 1)
+	p.save(p.needsMe(), strings.Replace(page, "- why:\n", "- why: it is shared\n", 1))
+	d.reviewed()
+	page = p.page(d, p.needsMe, "- [ ] Accept ^")
+	if strings.Contains(page, "why:") || strings.Contains(page, "Allow") {
+		t.Errorf("what is over still stands there:\n%s", page)
+	}
+	got := p.sent()
+	if len(got) != 2 || got[0] != `{"id":"ID","type":"extension_ui_response","confirmed":false}` || !strings.Contains(got[1], `"message":"it is shared"`) {
+		t.Errorf("the agent got %q", got)
+	}
+	p.save(p.needsMe(), strings.Replace(page, "- [ ] Accept", "- [x] Accept", 1))
+	p.shows(d, "Done", "🟢 pi: accepted")
+	p.page(d, p.needsMe, "# Nothing needs you")
+}
+
+// Sent back in Needs me: another life on the same session, with what was written.
+func TestSentBackInNeedsMe(t *testing.T) {
+	p := newPlace(t, fast, one("[record]"))
+	d := p.watching(bounded(t))
+	page := p.page(d, p.needsMe, "- [ ] Send back ^")
+	page = strings.Replace(page, "- [ ] Send back", "- [x] Send back", 1)
+	p.save(p.needsMe(), strings.Replace(page, "- reply:\n", "- reply: In blue.\nAnd in green.\n", 1))
+	d.until(func(s control.Status) bool { return s.Runs[0].Status == "working" })
+	d.reviewed()
+	prompts := p.prompts()
+	if len(prompts) != 2 || !strings.Contains(prompts[1], "In blue.\nAnd in green.\n") || strings.Contains(prompts[1], "reply:") {
+		t.Errorf("prompts %q", prompts)
+	}
+	if page := p.page(d, p.needsMe, "- [ ] Send back ^"); strings.Contains(page, "blue") {
+		t.Errorf("what was sent still stands there:\n%s", page)
+	}
+}
+
+// In the chat: a box answers, and what is written at its end steers the agent
+// while it works, and is a reply when it is over.
+func TestAnsweredInTheChat(t *testing.T) {
+	p := newPlace(t, fast, one("[ask] [record]"))
+	d := p.watching(bounded(t))
+	chat := p.page(d, p.chatOfRun, "- [ ] Deny ^")
+	if !strings.Contains(chat, "\n- why:\n\n## You\n\n- [ ] send ^s") {
+		t.Errorf("the chat does not end in boxes and a send box:\n%s", chat)
+	}
+	p.save(p.chatOfRun(), strings.Replace(chat, "- [ ] Allow once", "- [x] Allow once ✅ 2026-11-30", 1))
+	d.reviewed()
+	chat = p.page(d, p.chatOfRun, "status: review")
+	if strings.Contains(chat, "Deny") || !strings.Contains(chat, "\n## You\n\nAllow once\n\n> sent ") {
+		t.Errorf("the chat after an answer:\n%s", chat)
+	}
+	if got, want := p.sent(), []string{`{"id":"ID","type":"extension_ui_response","confirmed":true}`}; !slices.Equal(got, want) {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+	if !strings.Contains(chat, "\n## You\n\n- [ ] send ^s") {
+		t.Fatalf("the chat does not end in a send box:\n%s", chat)
+	}
+	p.save(p.chatOfRun(), strings.Replace(chat, "## You\n\n- [ ] send", "## You\n\nIn blue.\n\n- [x] send", 1))
+	d.until(func(s control.Status) bool { return s.Runs[0].Status == "working" })
+	d.reviewed()
+	chat = p.page(d, p.chatOfRun, "status: review")
+	if strings.Count(chat, "In blue.\n\n> sent ") != 1 || strings.Count(chat, "] send ^s") != 1 {
+		t.Errorf("the chat after a reply:\n%s", chat)
+	}
+	if prompts := p.prompts(); len(prompts) != 2 || !strings.Contains(prompts[1], "In blue.") {
+		t.Errorf("prompts %q", prompts)
+	}
+}
+
+// Steering from the chat and by command, and a follow-up.
+func TestSteered(t *testing.T) {
+	p := newPlace(t, fast, one("[ask] [record]"))
+	d := p.watching(bounded(t))
+	run, _ := d.asked()
+	chat := p.page(d, p.chatOfRun, "] send ^s")
+	p.save(p.chatOfRun(), strings.Replace(chat, "## You\n\n- [ ] send", "## You\n\n/tests too\n\n- [X] send", 1))
+	p.page(d, p.chatOfRun, "/tests too\n\n> sent ")
+	if _, err := d.command(control.Command{Name: "follow_up", Run: run.ID, Text: "And the docs.", From: "pane"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.command(control.Command{Name: "answer", Run: run.ID, Value: says("allow"), From: "pane"}); err != nil {
+		t.Fatal(err)
+	}
+	d.reviewed()
+	got := p.sent()
+	want := []string{`"type":"steer","message":" /tests too"}`, `"type":"follow_up","message":"And the docs."}`, `"type":"extension_ui_response","confirmed":true}`}
+	if len(got) != len(want) {
+		t.Fatalf("the agent got %q, want %q", got, want)
+	}
+	for i := range want {
+		if !strings.HasSuffix(got[i], want[i]) {
+			t.Errorf("the agent got %q, want %q", got[i], want[i])
+		}
+	}
+	chat = p.page(d, p.chatOfRun, "status: review")
+	for _, said := range []string{"\n/tests too\n\n> sent ", "\nAnd the docs.\n\n> sent ", "\nAllow once\n\n> sent ", "Understood:  /tests too", "Understood: And the docs."} {
+		if strings.Count(chat, said) != 1 {
+			t.Errorf("the chat has %q %d times:\n%s", said, strings.Count(chat, said), chat)
+		}
+	}
+}
+
+// What pi has answered itself is recorded as that, and its boxes go.
+func TestAskTimesOut(t *testing.T) {
+	p := newPlace(t, fast, one("[ask] [timeout:700ms]"))
+	d := p.watching(bounded(t))
+	p.shows(d, "In Progress", "- [ ] Allow once ^")
+	d.reviewed()
+	chat := p.page(d, p.chatOfRun, "status: review")
+	if strings.Contains(chat, "Allow once") || len(p.sent()) != 0 {
+		t.Errorf("sent %q, and the chat:\n%s", p.sent(), chat)
+	}
+	if board := p.read("Shop.md"); strings.Contains(board, "Allow once") {
+		t.Errorf("board:\n%s", board)
+	}
+	if run := d.until(func(control.Status) bool { return true }).Runs[0]; p.journaled(d, "timed out") == "" {
+		t.Errorf("the journal has no timeout of %s", run.ID)
+	}
+}
+
+// journaled is the entry of the journal with a status; empty: there is none.
+func (p *placeT) journaled(d *runningT, status string) string {
+	p.t.Helper()
+	var journal control.Journal
+	entries, err := d.client.Journal(d.ctx, time.Time{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	journal.Entries = entries
+	for _, e := range journal.Entries {
+		if e.Status == status {
+			return e.Object + ": " + e.Reason
+		}
+	}
+	return ""
 }

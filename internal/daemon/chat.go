@@ -1,10 +1,14 @@
 package daemon
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"deckhand/chats"
@@ -38,7 +42,7 @@ func (d *daemon) chatName(now time.Time, title string) string {
 func (d *daemon) chatLater(r *run, now, soon bool) {
 	switch {
 	case now:
-		d.writeChat(r)
+		d.writeChat(r, true)
 	case soon:
 		r.chatBy(r.chatNext())
 	}
@@ -65,50 +69,89 @@ func (r *run) chatNext() time.Time {
 	return r.chatAt.Add(max(chatEvery, chatShare*r.chatTook))
 }
 
+// draftKept is how long a chat is left alone after a person wrote into its end
+// and did not send it. What cannot wait is written all the same.
+const draftKept = 5 * time.Minute
+
 // writeChat brings a chat up to what was said. What is about to be added is
 // announced in the log first, so that a kill in the middle adds it once: the
 // piece that was announced, and may or may not be there, is compared with the
 // end of the file.
-func (d *daemon) writeChat(r *run) {
+func (d *daemon) writeChat(r *run, urgent bool) {
 	r.chatDue = time.Time{}
 	at, found := d.chats.of(r)
 	switch {
-	case r.talk == nil, r.chatGone && !found:
+	case r.Claimed.IsZero(), r.chatGone && !found:
 		return
 	case r.chatBusy:
 		r.chatDue = time.Now().Add(time.Second)
 		return
 	}
-	life, shape := r.Life, d.shape(r)
-	items, seq, again := d.unwritten(r)
-	if again && seq < r.ChatSeq {
-		return // the capture is read again and has not come that far
+	if r.talk == nil { // its last life is over, and a person has something to say
+		r.talk = &talk{role: r.Agent, life: r.Life}
 	}
-	if len(items) == 0 && shape == r.props {
+	if since := d.drafted(r); !urgent && !since.IsZero() && time.Since(since) < draftKept {
+		r.chatDue = since.Add(draftKept)
 		return
 	}
-	if len(items) > 0 && !again && !d.log(r, dispatch.Entry{Kind: dispatch.Chat, Life: life, Seq: seq}) {
-		r.chatDue = time.Now().Add(pause)
+	life := r.Life
+	add := d.unwritten(r)
+	if add.again && add.seq < r.ChatSeq {
+		return // the capture is read again and has not come that far
+	}
+	send := d.mintSend(r)
+	if len(add.items) == 0 && d.shape(r) == r.props && send == "" || !d.announce(r, life, add, send) {
 		return
 	}
 	r.chatBusy, r.chatAt = true, time.Now()
-	op := chatOp(d.props(r), items, again, !r.chatMade)
+	shape := d.shape(r)
+	op := d.chatOp(r, add)
 	d.queues.add(chatQueue(r.ID), func() any {
 		_, err := d.store.UpdateNow(d.ctx, at, op)
 		d.o.at("chat written")
 		return err
 	}, func(v any) {
 		r.chatBusy, d.dirty = false, true // a life may wait for it
+		r.chatTook = time.Since(r.chatAt)
 		if err, _ := v.(error); err != nil {
 			d.chatFailed(r, at, err)
 			return
 		}
 		r.props, r.chatFault, r.chatMiss, r.chatGone = shape, trouble{}, 0, false
-		if len(items) > 0 {
-			d.chatted(r, life, seq)
+		if len(add.items) > 0 {
+			d.chatted(r, life, add.seq)
 		}
 		d.chatMore(r)
 	})
+}
+
+// announce logs what is about to be written. It reports false, and the chat is
+// due again, when it cannot.
+func (d *daemon) announce(r *run, life int, add unwritten, send string) bool {
+	ok := true
+	switch {
+	case len(add.items) > 0 && !add.again:
+		ok = d.log(r, dispatch.Entry{Kind: dispatch.Chat, Life: life, Seq: add.seq, Said: add.told, Offer: send})
+	case send != "":
+		ok = d.log(r, dispatch.Entry{Kind: dispatch.Offered, Offer: send})
+	}
+	if !ok {
+		r.chatDue = time.Now().Add(pause)
+	}
+	return ok
+}
+
+// mintSend is the id of a new send box, where the chat is to have one.
+func (d *daemon) mintSend(r *run) string {
+	if r.Send != "" || !sendable(r) {
+		return ""
+	}
+	return d.offers.nextSend()
+}
+
+// sendable reports whether a person can say something at the end of the chat.
+func sendable(r *run) bool {
+	return r.Life > 0 && r.Phase != dispatch.PhaseReleased && r.Phase != dispatch.PhaseStopping && r.Outcome != dispatch.Accept
 }
 
 // chatQueues is how many chats are written at a time: each takes a few times its
@@ -134,11 +177,11 @@ func (d *daemon) chatted(r *run, life int, seq int64) {
 
 // chatMore sees to what has come while a chat was being written.
 func (d *daemon) chatMore(r *run) {
-	if more, _, _ := d.unwritten(r); len(more) > 0 {
+	if len(d.unwritten(r).items) > 0 {
 		r.chatBy(r.chatNext())
 	}
 	if d.shape(r) != r.props {
-		d.writeChat(r)
+		d.writeChat(r, false)
 	}
 }
 
@@ -178,53 +221,104 @@ func (d *daemon) chatDone(r *run) bool {
 	if r.talk == nil || r.chatFault.tries >= enough || r.chatGone {
 		return true
 	}
-	items, _, _ := d.unwritten(r)
-	if len(items) == 0 {
+	if len(d.unwritten(r).items) == 0 {
 		return !r.chatBusy
 	}
 	if failed := r.chatFault.tries > 0 || r.chatMiss > 0; !r.chatBusy && !(failed && !r.chatDue.IsZero()) {
-		d.writeChat(r)
+		d.writeChat(r, true)
 	}
 	return !r.chatBusy && r.chatDue.IsZero()
 }
 
-// unwritten are the items that the chat lacks and the position they reach to.
-// again: they were announced before a kill and may be there. They are all there
+// unwritten are the items that a chat lacks, and how far they reach: in the
+// capture, and among what people said.
+type unwritten struct {
+	items []chats.Item
+	seq   int64
+	told  string
+	again bool // they were announced before a kill and may be there
+}
+
+// unwritten collects them. Those that were announced before a kill are all there
 // are when they reach to where they did then: the last of them may not be whole
 // before. The prompt is one of them when there was an agent to have it: a life
 // whose keeper did not come so far was given none.
-func (d *daemon) unwritten(r *run) (items []chats.Item, seq int64, again bool) {
+func (d *daemon) unwritten(r *run) (u unwritten) {
 	from, to := int64(-1), int64(-1)
+	toldFrom, toldTo := r.ChatTold, ""
 	if r.ChatLife == r.Life {
 		from = r.ChatSeq
 		if r.ChatOpen {
-			from, to, again = r.ChatFrom, r.ChatSeq, true
+			from, to, u.again = r.ChatFrom, r.ChatSeq, true
+			toldFrom, toldTo = r.ChatToldFrom, r.ChatTold
 		}
 	}
-	items, seq = r.talk.after(max(from, 0), to)
+	said, seq := r.talk.after(max(from, 0), to)
+	u.seq, u.told = seq, toldFrom
 	if from < 0 && r.prompt != "" && r.talk.began {
-		items = append([]chats.Item{{Role: chats.You, Kind: chats.Text, Text: r.prompt}}, items...)
+		u.items = append(u.items, chats.Item{Role: chats.You, Kind: chats.Text, Text: r.prompt})
 	}
-	return items, seq, again
+	for _, t := range r.Told {
+		if t.Prompt || t.Entry <= toldFrom || u.again && t.Entry > toldTo {
+			continue
+		}
+		for len(said) > 0 && (t.Life < r.talk.life || said[0].seq <= t.Seq) && t.Life >= r.talk.life {
+			u.items, said = append(u.items, said[0].Item), said[1:]
+		}
+		u.told = t.Entry
+		if t.By != dispatch.ByChat || !isSend(t.Offer) { // else it stands there
+			u.items = append(u.items,
+				chats.Item{Role: chats.You, Kind: chats.Text, Text: t.What}, chats.Item{Role: chats.You, Kind: chats.Sent, Time: t.At.Local()})
+		}
+	}
+	for _, p := range said {
+		u.items = append(u.items, p.Item)
+	}
+	return u
 }
 
-// chatOp adds items to a chat and brings its header up to date. The first one
-// makes it.
-func chatOp(p chats.Props, items []chats.Item, again, first bool) store.Op {
+// isSend reports whether an id is one of a send box.
+func isSend(offer string) bool { return strings.HasPrefix(offer, "s") }
+
+// chatOp adds items to a chat, and brings its header, its boxes and the box at
+// its end up to date. The first one makes it. What a person broke is left alone.
+func (d *daemon) chatOp(r *run, add unwritten) store.Op {
+	p, items, first, send := d.props(r), add.items, !r.chatMade, r.Send
+	sent, open := maps.Clone(r.Sent), map[string]bool{}
+	for _, o := range r.Offers() {
+		open[o.ID] = true
+	}
+	var over []string
+	for _, id := range r.offered {
+		if !open[id] && !isSend(id) {
+			over = append(over, id)
+		}
+	}
 	return func(cur []byte) ([]byte, error) {
 		switch {
 		case cur == nil && first:
-			return chats.New(p, items), nil
+			return endIn(chats.New(p, items), send)
 		case cur == nil:
 			return nil, errChatGone
 		}
-		if again && chats.Ends(cur, items) {
+		if add.again && chats.Ends(cur, items) {
 			items = nil
 		}
-		next := cur
+		next, err := closed(cur, over)
+		if err != nil {
+			return nil, err
+		}
+		ends := inDraft(next, send)
+		if !ends {
+			next = used(next, sent, open)
+		}
 		if len(items) > 0 {
-			var err error
-			if next, err = chats.Append(cur, items); err != nil {
+			if next, err = chats.Append(next, items); err != nil {
+				return nil, err
+			}
+		}
+		if !ends {
+			if next, err = endIn(next, send); err != nil {
 				return nil, err
 			}
 		}
@@ -235,12 +329,59 @@ func chatOp(p chats.Props, items []chats.Item, again, first bool) store.Op {
 	}
 }
 
-// shape tells two headers apart.
+// closed takes away the boxes that do nothing any more. A long chat is not read
+// for it where it has none.
+func closed(cur []byte, over []string) ([]byte, error) {
+	has := func(id string) bool { return bytes.Contains(cur, []byte(" ^"+id+"-")) }
+	if !slices.ContainsFunc(over, has) {
+		return cur, nil
+	}
+	return chats.Close(cur, func(offer string) bool { return slices.Contains(over, offer) })
+}
+
+// inDraft reports whether a chat ends in an empty draft with this box.
+func inDraft(cur []byte, send string) bool {
+	return send != "" && bytes.HasSuffix(bytes.TrimRight(cur, " \r\n"), []byte("\n- [ ] send ^"+send+"-1"))
+}
+
+// used marks a draft that was sent, and takes a send box away that does nothing
+// any more.
+func used(cur []byte, sent map[string]time.Time, open map[string]bool) []byte {
+	_, _, id := chats.DraftOf(cur)
+	if id == "" {
+		return cur
+	}
+	offer, _ := dispatch.CutOffer(id)
+	next, err := cur, error(nil)
+	if at, ok := sent[offer]; ok {
+		next, err = chats.MarkSent(cur, id, at.Local())
+	} else if !open[offer] {
+		next, err = chats.Withdraw(cur, id)
+	}
+	if err != nil {
+		return cur
+	}
+	return next
+}
+
+// endIn ends a chat in a send box.
+func endIn(cur []byte, send string) ([]byte, error) {
+	if send == "" {
+		return cur, nil
+	}
+	return chats.Offer(cur, send+"-1")
+}
+
+// shape tells apart what a chat is to show beside what was said.
 func (d *daemon) shape(r *run) string {
 	p := d.props(r)
 	cost := p.Cost
 	p.Cost = nil
-	return fmt.Sprint(p, usd(cost))
+	open := ""
+	for _, o := range r.Offers() {
+		open += " " + o.ID
+	}
+	return fmt.Sprint(p, usd(cost), open)
 }
 
 // props is the header of a run's chat.

@@ -18,7 +18,7 @@ func TestWrittenChatIsAReasonToLook(t *testing.T) {
 	defer d.close()
 	r := d.sorted()[0]
 	r.talk, r.props, d.dirty = &talk{life: r.Life}, "another header", false
-	d.writeChat(r)
+	d.writeChat(r, false)
 	if !r.chatBusy || d.chatDone(r) {
 		t.Fatal("the header is not being written")
 	}

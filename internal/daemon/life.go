@@ -58,10 +58,10 @@ func (d *daemon) hear(r *run, life int, e harness.Event) {
 	}
 	first := !r.talk.began
 	r.talk.began = true
-	now, soon := r.talk.hear(e)
 	if r.takes(entry) {
 		d.fact(r, entry)
 	}
+	now, soon := r.talk.hear(e, d.askItem(r, e.Ask))
 	if e.Kind == harness.Done && r.runner != nil {
 		r.runner.turnOver()
 		if r.Phase == dispatch.PhaseEnding {

@@ -33,6 +33,13 @@ func (d *daemon) log(r *run, e dispatch.Entry) bool {
 // apply adds an entry to what is known of a run.
 func (d *daemon) apply(r *run, e dispatch.Entry) {
 	r.apply(e)
+	switch e.Kind {
+	case dispatch.Answered, dispatch.Steered, dispatch.AskGone, dispatch.Resumed, dispatch.Accepted, dispatch.Ended:
+		r.chatSoon = true
+	}
+	if e.By == dispatch.ByNote {
+		d.page.took = append(d.page.took, e.Took...)
+	}
 	if r.ahead != nil && !r.Live() {
 		d.dropAhead(r, func() {})
 	}

@@ -85,6 +85,10 @@ func (d *daemon) reconcile() {
 	d.wake = d.decision.Wake
 	for _, r := range d.runs {
 		d.deliver(r)
+		if r.chatSoon && !d.busy[r.ID] {
+			r.chatSoon = false
+			d.writeChat(r, true)
+		}
 	}
 	d.survey(now)
 	d.report(now)
@@ -157,7 +161,7 @@ func (d *daemon) due(now time.Time) {
 		r.untold.due(now)
 		d.followAgain(r, now)
 		if !r.chatDue.IsZero() && !now.Before(r.chatDue) {
-			d.writeChat(r)
+			d.writeChat(r, false)
 		}
 	}
 	d.record.trouble.due(now)

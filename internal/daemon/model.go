@@ -11,6 +11,7 @@ import (
 	"deckhand/board"
 	"deckhand/dispatch"
 	"deckhand/harness"
+	"deckhand/inbox"
 	"deckhand/internal/config"
 	"deckhand/internal/shell"
 )
@@ -43,21 +44,23 @@ type model struct {
 	links  map[string]bool   // symbolic links that leave the folder
 	wiki   bool
 
-	runs     map[string]*run
-	offers   offers
-	broken   []string // run folders that cannot be read, and why
-	mem      dispatch.Memory
-	forced   map[dispatch.CardID]bool
-	busy     map[string]bool // runs whose agent is being started, caught up with or ended
-	writing  map[string]bool // runs whose card is being written, or could not be and waits for the next try
-	decision dispatch.Decision
-	daemon   *running // the daemon that runs, nil when none does
+	runs      map[string]*run
+	offers    offers
+	made      map[string][]dispatch.Made // what people ticked and wrote, by file
+	pageNeeds map[string]inbox.Need      // what stands in Needs me, by offer
+	broken    []string                   // run folders that cannot be read, and why
+	mem       dispatch.Memory
+	forced    map[dispatch.CardID]bool
+	busy      map[string]bool // runs whose agent is being started, caught up with or ended
+	writing   map[string]bool // runs whose card is being written, or could not be and waits for the next try
+	decision  dispatch.Decision
+	daemon    *running // the daemon that runs, nil when none does
 }
 
 func newModel(o Options, f *folder) *model {
 	m := &model{
 		o: o, f: f, settings: config.DefaultSettings(), machine: config.DefaultMachine(), drivers: drivers(),
-		files: newNames(), boards: map[string]*seen{}, chats: newChatPlaces(), links: map[string]bool{}, unread: map[string]string{}, runs: map[string]*run{},
+		files: newNames(), boards: map[string]*seen{}, chats: newChatPlaces(), links: map[string]bool{}, unread: map[string]string{}, runs: map[string]*run{}, made: map[string][]dispatch.Made{},
 		agents: map[string]harness.Probe{}, forced: map[dispatch.CardID]bool{}, busy: map[string]bool{}, writing: map[string]bool{},
 	}
 	m.ignore.Store(new(globs))
@@ -68,7 +71,7 @@ func newModel(o Options, f *folder) *model {
 func (m *model) world(now time.Time) dispatch.World {
 	busy := maps.Clone(m.busy)
 	maps.Copy(busy, m.writing)
-	w := dispatch.World{Now: now, Memory: m.mem, Busy: busy, Set: m.set()}
+	w := dispatch.World{Now: now, Memory: m.mem, Busy: busy, Set: m.set(), Made: m.madeNow()}
 	for _, path := range slices.Sorted(maps.Keys(m.boards)) {
 		s := m.boards[path]
 		w.Boards = append(w.Boards, dispatch.Seen{Board: s.board, Gone: s.gone, Changed: s.ctime})

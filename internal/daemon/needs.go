@@ -19,9 +19,12 @@ import (
 // needsName is the page of what waits for the person.
 const needsName = "Needs me.md"
 
+// needsPath is where that page is.
+func (m *model) needsPath() string { return path.Join(m.settings.Output, needsName) }
+
 // needs is what waits for a person: newest first.
 func (m *model) needs(now time.Time) []inbox.Need {
-	page := path.Join(m.settings.Output, needsName)
+	page := m.needsPath()
 	link := func(to, text string) string { return dispatch.Link(page, to, text, m.wiki) }
 	var out []inbox.Need
 	for _, r := range m.sorted() {
@@ -64,33 +67,47 @@ func heldNeed(v dispatch.Verdict, held []dispatch.Reason) inbox.Need {
 
 // needsOf is what a run wants of a person: one thing, or each of its questions.
 func (m *model) needsOf(r *run) []inbox.Need {
+	var along []string
 	for _, note := range m.decision.Notes {
-		if note.Run == r.ID {
+		switch {
+		case note.Run != r.ID:
+		case note.Along:
+			along = append(along, note.Text)
+		default:
 			return []inbox.Need{{Kind: "held", Since: r.Turn, Text: note.Text, Next: note.Hint}}
 		}
 	}
-	if r.Phase != dispatch.PhaseWaiting {
-		if n, ok := m.needOf(r); ok {
-			return []inbox.Need{n}
-		}
-		return nil
-	}
 	var out []inbox.Need
-	for _, a := range r.Asks {
-		out = append(out, askNeed(a, next(r)))
+	switch n, ok := m.needOf(r); {
+	case r.Phase == dispatch.PhaseWaiting:
+		for _, a := range r.Asks {
+			out = append(out, m.askNeed(r, a))
+		}
+	case ok:
+		out = append(out, n)
+	case len(along) > 0:
+		out = append(out, inbox.Need{Kind: "held", Since: r.Turn})
+	}
+	for i := range out {
+		out[i].Facts = append(out[i].Facts, along...)
 	}
 	return out
 }
 
-func askNeed(a dispatch.Ask, next string) inbox.Need {
-	n := inbox.Need{Kind: "asks", Since: a.Since, Text: a.Title, Next: next}
-	if a.Kind == "question" {
+func (m *model) askNeed(r *run, a dispatch.Ask) inbox.Need {
+	n := inbox.Need{Kind: "asks", Since: a.Since, Text: a.Title}
+	if a.Kind != "question" {
+		n.Code = a.Message
+	}
+	o := dispatch.OfferOf(a)
+	if o.ID == "" || m.machine.Answers == "terminal" && o.Permission() {
+		n.Next = "deckhand answer " + strings.ToLower(r.ID)
+		if len(a.Options) > 0 {
+			n.Text += "\n" + strings.Join(a.Options, "\n")
+		}
 		return n
 	}
-	n.Code = a.Message
-	if len(a.Options) > 0 {
-		n.Text += "\n" + strings.Join(a.Options, "\n")
-	}
+	n.Boxes, n.Offer = o.Lines(), o.ID
 	return n
 }
 
@@ -104,15 +121,24 @@ func (m *model) needOf(r *run) (inbox.Need, bool) {
 		if m.settledByHand(r) {
 			return n, false
 		}
+		overBoxes(r, &n)
 	case r.Outcome == dispatch.Failed || r.Outcome == dispatch.Broken:
 		n.Kind, n.Text = r.Outcome, r.Reason
 		if !m.onBoard(r) {
 			return n, false
 		}
+		overBoxes(r, &n)
 	default:
 		return n, false
 	}
 	return n, true
+}
+
+// overBoxes are how a run that is over goes on.
+func overBoxes(r *run, n *inbox.Need) {
+	if o := dispatch.OfferOver(r.Run); o.ID != "" {
+		n.Boxes, n.Offer = o.Lines(), o.ID
+	}
 }
 
 func faultNeed(r *run, n *inbox.Need) bool {
@@ -140,6 +166,7 @@ type needsState struct {
 	shape   string
 	due     time.Time // looked at then, and written when it changed
 	busy    bool
+	took    []string // lines of the person that were answered with: they go with the next change
 	trouble trouble
 }
 
@@ -170,9 +197,15 @@ func (d *daemon) writeNeeds(now time.Time) {
 		return
 	}
 	d.page.busy = true
-	at := path.Join(d.settings.Output, needsName)
+	d.pageNeeds = map[string]inbox.Need{}
+	for _, n := range needs {
+		if n.Offer != "" {
+			d.pageNeeds[n.Offer] = n
+		}
+	}
+	at, took := d.needsPath(), d.page.took
 	mine := d.f.path("needs-me.txt")
-	d.queues.add("needs", func() any { return writePage(d.ctx, d.store, at, mine, needs, now) }, func(v any) {
+	d.queues.add("needs", func() any { return writePage(d.ctx, d.store, at, mine, needs, took, now) }, func(v any) {
 		d.page.busy, d.dirty = false, true
 		if err, _ := v.(error); err != nil {
 			if d.page.trouble.failed(time.Now(), err) {
@@ -181,17 +214,19 @@ func (d *daemon) writeNeeds(now time.Time) {
 			return
 		}
 		d.page.shape, d.page.trouble = shape, trouble{}
+		d.page.took = d.page.took[len(took):]
 	})
 }
 
 // writePage merges the page with what a person wrote into it. Which lines are
 // ours is kept with the machine's state, before the page can show them.
-func writePage(ctx context.Context, s *store.Store, at, mine string, needs []inbox.Need, now time.Time) error {
+// What a person wrote there and was answered with is taken off.
+func writePage(ctx context.Context, s *store.Store, at, mine string, needs []inbox.Need, took []string, now time.Time) error {
 	wrote, err := os.ReadFile(mine)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	both := append(slices.Clone(wrote), inbox.NeedsMe(needs, now)...)
+	both := slices.Concat(wrote, inbox.NeedsMe(needs, now), []byte(strings.Join(took, "\n")+"\n"))
 	if err := writeFile(mine, both); err != nil {
 		return err
 	}

@@ -38,3 +38,13 @@ func (o *offers) take(id string) {
 	}
 	o.used[id] = true
 }
+
+// nextSend is one of a send box.
+func (o *offers) nextSend() string {
+	for {
+		if s := "s" + o.next()[1:]; !o.used[s] {
+			o.take(s)
+			return s
+		}
+	}
+}

@@ -186,7 +186,16 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 			return "moved", "stands in " + e.Card.Lane, true
 		}
 	case dispatch.Resumed:
-		return "steered", "it goes on (" + e.By + ")", true
+		return "steered", withWords("it goes on ("+e.By+")", strings.Join(e.Lines, "\n")), true
+	case dispatch.Answered:
+		if e.Ask == nil || e.Answer == nil {
+			return "", "", false
+		}
+		return "answered", withWords(oneLine(e.Answer.String())+" ("+e.By+")", e.Ask.Title), true
+	case dispatch.Steered:
+		return "steered", withWords(e.How+" ("+e.By+")", e.Text), true
+	case dispatch.AskGone:
+		return "timed out", e.Reason, timedOut(e)
 	case dispatch.Released:
 		return "stopped", "the claim was taken back: " + e.Reason, true
 	case dispatch.Started, dispatch.Interrupted, dispatch.Accepted:
@@ -196,5 +205,17 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 	}
 	return "", "", false
 }
+
+// withWords is a reason with what it is about, at a length that a journal bears.
+func withWords(reason, words string) string {
+	if words = short(oneLine(words), 200); words == "" {
+		return reason
+	}
+	return reason + ": " + words
+}
+
+// timedOut reports whether an ask is gone because nobody answered: then, and not
+// with an answer, its agent has gone on by itself.
+func timedOut(e dispatch.Entry) bool { return strings.HasPrefix(e.Reason, "nobody answered") }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -10,7 +10,7 @@ func (d *daemon) report(now time.Time) {
 	d.writeNeeds(now)
 	for _, r := range d.runs {
 		if r.talk != nil && r.chatDue.IsZero() && !r.chatBusy && !r.chatGone && d.shape(r) != r.props && r.props != "" {
-			d.writeChat(r)
+			d.writeChat(r, false)
 		}
 	}
 	if d.clients.any() {

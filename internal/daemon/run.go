@@ -22,18 +22,20 @@ type run struct {
 	prompt   string     // of the attached life, as sent
 	model    string     // that the agent says it uses
 	logged   map[logKey]bool
-	unlogged []dispatch.Entry // facts that the disk has not taken yet, oldest first
-	starting bool             // a life is being started
-	ahead    *ahead           // a life that waits to be started; nil: none is made yet
-	misses   int              // keepers that died before they did anything
-	offered  []string         // ids of all that could ever be ticked about it
-	telling  bool             // the agent is being told something
-	untold   trouble          // why it could not be
-	notified map[string]bool  // what the notifier was run for in this turn
+	asked    map[string]dispatch.Ask // all it ever asked, by id
+	unlogged []dispatch.Entry        // facts that the disk has not taken yet, oldest first
+	starting bool                    // a life is being started
+	ahead    *ahead                  // a life that waits to be started; nil: none is made yet
+	misses   int                     // keepers that died before they did anything
+	offered  []string                // ids of all that could ever be ticked about it
+	telling  bool                    // the agent is being told something
+	untold   trouble                 // why it could not be
+	notified map[string]bool         // what the notifier was run for in this turn
 
 	fault trouble   // why the last effect on its card failed
 	lost  time.Time // its capture could not be read; followed again then
 
+	chatSoon  bool          // it is to be written, whatever waits in it
 	chatDue   time.Time     // the chat is written then at the latest
 	chatAt    time.Time     // it was written last
 	chatTook  time.Duration // and for how long, with the wait for others
@@ -63,7 +65,7 @@ func keyOf(e dispatch.Entry) logKey {
 }
 
 func newRun(r *dispatch.Run, dir harness.Dir) *run {
-	return &run{Run: r, dir: dir, logged: map[logKey]bool{}}
+	return &run{Run: r, dir: dir, logged: map[logKey]bool{}, asked: map[string]dispatch.Ask{}}
 }
 
 // apply adds an entry to what is known of the run.
@@ -73,6 +75,12 @@ func (r *run) apply(e dispatch.Entry) {
 	switch e.Kind {
 	case dispatch.Chatted:
 		r.chatMade = true
+	case dispatch.Asked:
+		if e.Ask != nil {
+			ask := *e.Ask
+			ask.Offer = e.Offer
+			r.asked[ask.ID] = ask
+		}
 	case dispatch.Finished, dispatch.Ended, dispatch.Interrupted:
 		if e.Tokens > 0 || e.Cost != nil {
 			r.counted = e.Life

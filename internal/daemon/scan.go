@@ -15,6 +15,7 @@ import (
 
 	"deckhand/board"
 	"deckhand/chats"
+	"deckhand/dispatch"
 	"deckhand/internal/store"
 )
 
@@ -24,7 +25,8 @@ type file struct {
 	gone   bool   // there is no such file
 	fault  string // it cannot be read now, and why
 	board  *board.Board
-	chat   string // the run whose chat it is
+	chat   string          // the run whose chat it is
+	made   []dispatch.Made // what a person ticked and wrote in it
 	ctime  time.Time
 	busy   bool // somebody is writing it right now
 	ignore bool // ignore: leaves it out
@@ -40,13 +42,14 @@ type looker struct {
 	named   map[string]bool
 	globs   globs // boards:
 	ignore  globs
+	asking  asking
 	known   map[string]*board.Board // as they were read last: most of one does not change
 }
 
 func (m *model) looker(s *store.Store) *looker {
 	l := &looker{
 		store: s, opts: m.options(), quick: board.NewRecogniser(m.options()), outputs: m.f.file.Outputs, named: map[string]bool{}, globs: m.settings.Boards,
-		ignore: *m.ignore.Load(), known: make(map[string]*board.Board, len(m.boards)),
+		ignore: *m.ignore.Load(), asking: m.asking(), known: make(map[string]*board.Board, len(m.boards)),
 	}
 	for _, p := range m.machine.Projects {
 		for _, b := range p.Boards {
@@ -69,16 +72,17 @@ func (l *looker) look(g *store.Glancer, rel string) file {
 	if f.ignore {
 		return f
 	}
-	if below(rel, l.outputs) { // never a board: more than its header is of no interest, and a chat is long
+	if below(rel, l.outputs) { // never a board: of most, more than the header is of no interest, and a chat is long
 		if src, err := g.Head(rel); err == nil {
-			f.chat, _ = chats.Run(src)
-			return f
+			if f.chat, _ = chats.Run(src); !l.answered(f) {
+				return f
+			}
 		}
-	}
-	if l.known[rel] == nil {
+	} else if l.known[rel] == nil {
 		if src, err := g.Read(rel); err == nil && !l.isBoard(rel, src) {
-			f.chat, _ = chats.Run(src)
-			return f
+			if f.chat, _ = chats.Run(src); !l.answered(f) {
+				return f
+			}
 		}
 	}
 	src, info, err := l.store.Read(rel)
@@ -96,6 +100,7 @@ func (l *looker) look(g *store.Glancer, rel string) file {
 	f.ctime = info.CTime
 	if !l.isBoard(rel, src) {
 		f.chat, _ = chats.Run(src)
+		l.read(&f, src)
 		return f
 	}
 	if tooMany(src) {
@@ -127,6 +132,25 @@ func tooMany(src []byte) bool {
 		}
 	}
 	return n > cardsMost
+}
+
+// answered reports whether a file is one in which a person can answer now.
+func (l *looker) answered(f file) bool {
+	return f.path == l.asking.page || l.asking.chats[strings.ToUpper(f.chat)]
+}
+
+// read reads what a person answered in it.
+func (l *looker) read(f *file, src []byte) {
+	var err error
+	switch {
+	case !l.answered(*f):
+	case f.path == l.asking.page:
+		if f.made, err = l.asking.onPage(src); err != nil {
+			f.fault = err.Error()
+		}
+	default:
+		f.made = l.asking.inChat(f.path, src)
+	}
 }
 
 // isBoard reports whether a file is a board and not one of ours.
@@ -200,13 +224,13 @@ func (m *model) take(f file) bool {
 	if f.gone || f.ignore {
 		m.chats.put(f.path, "")
 		m.files.drop(f.path)
-		return m.takeGone(f, old) || unread != ""
+		return m.takeMade(f.path, nil, f.ctime) || m.takeGone(f, old) || unread != ""
 	}
 	m.files.put(f.path)
 	m.chats.put(f.path, f.chat)
 	if f.board == nil {
 		m.dropBoard(f.path)
-		return old != nil || unread != ""
+		return m.takeMade(f.path, f.made, f.ctime) || old != nil || unread != ""
 	}
 	return m.takeBoard(f, old)
 }

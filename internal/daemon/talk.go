@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"deckhand/chats"
+	"deckhand/dispatch"
 	"deckhand/harness"
 )
 
@@ -31,8 +32,8 @@ type piece struct {
 }
 
 // hear adds one event and reports whether what is there should be written: at
-// once, or when the next one is due.
-func (t *talk) hear(e harness.Event) (now, soon bool) {
+// once, or when the next one is due. Of an ask it is what the log says.
+func (t *talk) hear(e harness.Event, ask chats.Item) (now, soon bool) {
 	t.seen = max(t.seen, e.Seq)
 	switch e.Kind {
 	case harness.Text:
@@ -56,7 +57,7 @@ func (t *talk) hear(e harness.Event) (now, soon bool) {
 		return false, true
 	case harness.AskOpen:
 		t.cut()
-		t.add(chats.Item{Role: t.role, Kind: chats.Ask, Text: askText(e.Ask)}, e.Seq)
+		t.add(ask, e.Seq)
 		return true, true
 	case harness.Done:
 		t.cut()
@@ -84,15 +85,15 @@ func (t *talk) much() bool { return t.size > talkMax }
 
 // after are the items behind a position up to another (-1: all), and how far
 // they reach.
-func (t *talk) after(from, to int64) (items []chats.Item, seq int64) {
+func (t *talk) after(from, to int64) (out []piece, seq int64) {
 	seq = from
 	for _, p := range t.items {
 		if p.seq > from && (to < 0 || p.seq <= to) {
-			items = append(items, p.Item)
+			out = append(out, p)
 			seq = max(seq, p.seq)
 		}
 	}
-	return items, seq
+	return out, seq
 }
 
 // forget drops the items up to a position: they are written.
@@ -103,16 +104,49 @@ func (t *talk) forget(seq int64) {
 	}
 }
 
-func askText(a *harness.Ask) string {
-	var b strings.Builder
-	b.WriteString(a.Title)
-	if a.Message != "" {
-		b.WriteString("\n\n    " + strings.ReplaceAll(a.Message, "\n", "\n    "))
+// askItem is an ask as it stands in a chat: with boxes where one of them is the
+// answer. A text is written at the end of the chat.
+func (m *model) askItem(r *run, e *harness.Ask) chats.Item {
+	item := chats.Item{Role: r.Agent, Kind: chats.Ask}
+	if e == nil {
+		return item
 	}
-	for _, o := range a.Options {
-		b.WriteString("\n* " + o)
+	ask := *askOf(e)
+	if logged, ok := r.asked[ask.ID]; ok {
+		ask = logged
 	}
-	return b.String()
+	o := dispatch.OfferOf(ask)
+	item.Text = asText(ask)
+	switch {
+	case !o.Permission():
+	case o.ID == "":
+		item.Text += bulleted(ask.Options)
+	case m.machine.Answers == "terminal":
+		item.Text += bulleted(ask.Options) + "\n\nAnswer with `deckhand answer " + strings.ToLower(r.ID) + "`."
+	default:
+		for _, box := range o.Boxes() {
+			item.Boxes = append(item.Boxes, chats.Box{Text: box.Text, ID: box.ID})
+		}
+		item.Field = o.Field
+	}
+	return item
+}
+
+// asText is what is asked.
+func asText(a dispatch.Ask) string {
+	text := a.Title
+	if a.Message != "" && a.Kind != "question" {
+		text += "\n\n    " + strings.ReplaceAll(a.Message, "\n", "\n    ")
+	}
+	return text
+}
+
+func bulleted(options []string) string {
+	text := ""
+	for _, o := range options {
+		text += "\n* " + o
+	}
+	return text
 }
 
 // tail is the end of a tool's output: the last 20 lines, at most 2,000 bytes.

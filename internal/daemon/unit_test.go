@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"deckhand/board"
+	"deckhand/chats"
 	"deckhand/dispatch"
 	"deckhand/harness"
 	"deckhand/internal/config"
@@ -241,12 +242,12 @@ func TestTalkIsTheSameAgain(t *testing.T) {
 		}
 		whole, parts := talk{role: "pi"}, talk{role: "pi"}
 		for _, e := range events {
-			whole.hear(e)
+			whole.hear(e, chats.Item{})
 		}
 		var got []string
 		from := int64(0)
 		for _, e := range events {
-			parts.hear(e)
+			parts.hear(e, chats.Item{})
 			if rapid.Bool().Draw(t, "write") {
 				items, seq := parts.after(from, -1)
 				for _, i := range items {
