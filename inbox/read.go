@@ -130,7 +130,7 @@ func (s *Section) read(lines []string, set lineSet) {
 		case s.Field != "" && (!ours || blank):
 			text = append(text, strings.TrimRight(line, " \t"))
 			s.take(line, !ours)
-		case ours && !blank:
+		case ours && !blank && !isTitle(line):
 			s.Lines = append(s.Lines, strings.TrimSpace(line))
 		}
 	}

@@ -1,19 +1,14 @@
 package daemon
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"deckhand/chats"
 	"deckhand/dispatch"
-	"deckhand/internal/store"
 )
 
 // chatEvery is how often a chat is written at most while its agent works; an
@@ -80,19 +75,11 @@ const draftKept = 5 * time.Minute
 func (d *daemon) writeChat(r *run, urgent bool) {
 	r.chatDue = time.Time{}
 	at, found := d.chats.of(r)
-	switch {
-	case r.Claimed.IsZero(), r.chatGone && !found:
-		return
-	case r.chatBusy:
-		r.chatDue = time.Now().Add(time.Second)
+	if r.Claimed.IsZero() || r.chatGone && !found || d.chatWaits(r, urgent) {
 		return
 	}
 	if r.talk == nil { // its last life is over, and a person has something to say
 		r.talk = &talk{role: r.Agent, life: r.Life}
-	}
-	if since := d.drafted(r); !urgent && !since.IsZero() && time.Since(since) < draftKept {
-		r.chatDue = since.Add(draftKept)
-		return
 	}
 	life := r.Life
 	add := d.unwritten(r)
@@ -123,6 +110,21 @@ func (d *daemon) writeChat(r *run, urgent bool) {
 		}
 		d.chatMore(r)
 	})
+}
+
+// chatWaits reports whether a chat cannot be written now, or not yet; then it is
+// due again.
+func (d *daemon) chatWaits(r *run, urgent bool) bool {
+	since := d.drafted(r)
+	switch {
+	case r.chatBusy:
+		r.chatDue = time.Now().Add(time.Second)
+	case !urgent && !since.IsZero() && time.Since(since) < draftKept:
+		r.chatDue = since.Add(draftKept)
+	default:
+		return false
+	}
+	return true
 }
 
 // announce logs what is about to be written. It reports false, and the chat is
@@ -228,148 +230,6 @@ func (d *daemon) chatDone(r *run) bool {
 		d.writeChat(r, true)
 	}
 	return !r.chatBusy && r.chatDue.IsZero()
-}
-
-// unwritten are the items that a chat lacks, and how far they reach: in the
-// capture, and among what people said.
-type unwritten struct {
-	items []chats.Item
-	seq   int64
-	told  string
-	again bool // they were announced before a kill and may be there
-}
-
-// unwritten collects them. Those that were announced before a kill are all there
-// are when they reach to where they did then: the last of them may not be whole
-// before. The prompt is one of them when there was an agent to have it: a life
-// whose keeper did not come so far was given none.
-func (d *daemon) unwritten(r *run) (u unwritten) {
-	from, to := int64(-1), int64(-1)
-	toldFrom, toldTo := r.ChatTold, ""
-	if r.ChatLife == r.Life {
-		from = r.ChatSeq
-		if r.ChatOpen {
-			from, to, u.again = r.ChatFrom, r.ChatSeq, true
-			toldFrom, toldTo = r.ChatToldFrom, r.ChatTold
-		}
-	}
-	said, seq := r.talk.after(max(from, 0), to)
-	u.seq, u.told = seq, toldFrom
-	if from < 0 && r.prompt != "" && r.talk.began {
-		u.items = append(u.items, chats.Item{Role: chats.You, Kind: chats.Text, Text: r.prompt})
-	}
-	for _, t := range r.Told {
-		if t.Prompt || t.Entry <= toldFrom || u.again && t.Entry > toldTo {
-			continue
-		}
-		for len(said) > 0 && (t.Life < r.talk.life || said[0].seq <= t.Seq) && t.Life >= r.talk.life {
-			u.items, said = append(u.items, said[0].Item), said[1:]
-		}
-		u.told = t.Entry
-		if t.By != dispatch.ByChat || !isSend(t.Offer) { // else it stands there
-			u.items = append(u.items,
-				chats.Item{Role: chats.You, Kind: chats.Text, Text: t.What}, chats.Item{Role: chats.You, Kind: chats.Sent, Time: t.At.Local()})
-		}
-	}
-	for _, p := range said {
-		u.items = append(u.items, p.Item)
-	}
-	return u
-}
-
-// isSend reports whether an id is one of a send box.
-func isSend(offer string) bool { return strings.HasPrefix(offer, "s") }
-
-// chatOp adds items to a chat, and brings its header, its boxes and the box at
-// its end up to date. The first one makes it. What a person broke is left alone.
-func (d *daemon) chatOp(r *run, add unwritten) store.Op {
-	p, items, first, send := d.props(r), add.items, !r.chatMade, r.Send
-	sent, open := maps.Clone(r.Sent), map[string]bool{}
-	for _, o := range r.Offers() {
-		open[o.ID] = true
-	}
-	var over []string
-	for _, id := range r.offered {
-		if !open[id] && !isSend(id) {
-			over = append(over, id)
-		}
-	}
-	return func(cur []byte) ([]byte, error) {
-		switch {
-		case cur == nil && first:
-			return endIn(chats.New(p, items), send)
-		case cur == nil:
-			return nil, errChatGone
-		}
-		if add.again && chats.Ends(cur, items) {
-			items = nil
-		}
-		next, err := closed(cur, over)
-		if err != nil {
-			return nil, err
-		}
-		ends := inDraft(next, send)
-		if !ends {
-			next = used(next, sent, open)
-		}
-		if len(items) > 0 {
-			if next, err = chats.Append(next, items); err != nil {
-				return nil, err
-			}
-		}
-		if !ends {
-			if next, err = endIn(next, send); err != nil {
-				return nil, err
-			}
-		}
-		if with, err := chats.SetProps(next, p); err == nil {
-			return with, nil
-		}
-		return next, nil // a header that a person broke is left alone
-	}
-}
-
-// closed takes away the boxes that do nothing any more. A long chat is not read
-// for it where it has none.
-func closed(cur []byte, over []string) ([]byte, error) {
-	has := func(id string) bool { return bytes.Contains(cur, []byte(" ^"+id+"-")) }
-	if !slices.ContainsFunc(over, has) {
-		return cur, nil
-	}
-	return chats.Close(cur, func(offer string) bool { return slices.Contains(over, offer) })
-}
-
-// inDraft reports whether a chat ends in an empty draft with this box.
-func inDraft(cur []byte, send string) bool {
-	return send != "" && bytes.HasSuffix(bytes.TrimRight(cur, " \r\n"), []byte("\n- [ ] send ^"+send+"-1"))
-}
-
-// used marks a draft that was sent, and takes a send box away that does nothing
-// any more.
-func used(cur []byte, sent map[string]time.Time, open map[string]bool) []byte {
-	_, _, id := chats.DraftOf(cur)
-	if id == "" {
-		return cur
-	}
-	offer, _ := dispatch.CutOffer(id)
-	next, err := cur, error(nil)
-	if at, ok := sent[offer]; ok {
-		next, err = chats.MarkSent(cur, id, at.Local())
-	} else if !open[offer] {
-		next, err = chats.Withdraw(cur, id)
-	}
-	if err != nil {
-		return cur
-	}
-	return next
-}
-
-// endIn ends a chat in a send box.
-func endIn(cur []byte, send string) ([]byte, error) {
-	if send == "" {
-		return cur, nil
-	}
-	return chats.Offer(cur, send+"-1")
 }
 
 // shape tells apart what a chat is to show beside what was said.

@@ -153,7 +153,7 @@ func (p *placeT) checkRecords() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	for _, once := range []string{"## You\n", "I look at the project", "holds what the card asks for", "status: review"} {
+	for _, once := range []string{"## You\n\nYou work on", "I look at the project", "holds what the card asks for", "status: review"} {
 		if n := strings.Count(string(chat), once); n != 1 {
 			p.t.Errorf("%q stands %d times in the chat:\n%s", once, n, chat)
 		}

@@ -247,7 +247,7 @@ func next(r *run) string {
 	id := strings.ToLower(r.ID)
 	switch r.Phase {
 	case dispatch.PhaseWaiting:
-		return "deckhand stop " + id
+		return "deckhand answer " + id
 	case dispatch.PhaseOver, dispatch.PhaseEnding:
 		if r.Outcome != dispatch.Review && r.Outcome != dispatch.Accept {
 			return "deckhand retry " + id

@@ -185,6 +185,19 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 		if e.Card != nil {
 			return "moved", "stands in " + e.Card.Lane, true
 		}
+	case dispatch.Released:
+		return "stopped", "the claim was taken back: " + e.Reason, true
+	case dispatch.Started, dispatch.Interrupted, dispatch.Accepted:
+		return string(e.Kind), e.Reason, true
+	case dispatch.Ended:
+		return "failed", e.Reason, e.Reason != ""
+	}
+	return toldTalk(e)
+}
+
+// toldTalk is the same of what people answer and say.
+func toldTalk(e dispatch.Entry) (status, reason string, ok bool) {
+	switch e.Kind {
 	case dispatch.Resumed:
 		return "steered", withWords("it goes on ("+e.By+")", strings.Join(e.Lines, "\n")), true
 	case dispatch.Answered:
@@ -196,12 +209,6 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 		return "steered", withWords(e.How+" ("+e.By+")", e.Text), true
 	case dispatch.AskGone:
 		return "timed out", e.Reason, timedOut(e)
-	case dispatch.Released:
-		return "stopped", "the claim was taken back: " + e.Reason, true
-	case dispatch.Started, dispatch.Interrupted, dispatch.Accepted:
-		return string(e.Kind), e.Reason, true
-	case dispatch.Ended:
-		return "failed", e.Reason, e.Reason != ""
 	}
 	return "", "", false
 }

@@ -25,8 +25,8 @@ func TestNeedsOfTwoQuestions(t *testing.T) {
 	for _, n := range m.needs(at) {
 		got = append(got, strings.Join([]string{n.Kind, n.Card, n.Text, n.Code, n.Next, n.Since.Format("15:04")}, " · "))
 	}
-	want := "asks · Ship it · Run this? · rm -rf build · deckhand stop 01run0001 · 09:01\n" +
-		"asks · Ship it · Which key?\ntest\nlive ·  · deckhand stop 01run0001 · 09:00"
+	want := "asks · Ship it · Run this? · rm -rf build · deckhand answer 01run0001 · 09:01\n" +
+		"asks · Ship it · Which key?\ntest\nlive ·  · deckhand answer 01run0001 · 09:00"
 	if all := strings.Join(got, "\n"); all != want {
 		t.Errorf("needs:\n%s\nwant:\n%s", all, want)
 	}
