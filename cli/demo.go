@@ -21,15 +21,17 @@ import (
 const demoCard = "- [ ] Checkout with QRIS [[Specification#Payment]] @pi #feature\n"
 
 func (a *app) demoCmd() *cobra.Command {
-	var keep bool
+	var keep, ask bool
 	c := &cobra.Command{
 		Use: "demo", Short: "the whole way of a card, on a throwaway folder, without an account", Args: atMost(0),
 		Long: `Makes a work folder, a project and a stand-in for pi that needs no model, saves a
 card, and shows what becomes of it. It uses the same daemon, keeper and driver as
-real work, and touches nothing of yours.`,
+real work, and touches nothing of yours. With --ask the stand-in asks before it
+writes, three cards one after the other, and waits for your answers.`,
 	}
 	c.Flags().BoolVar(&keep, "keep", false, "leave the folder for a look around")
-	c.RunE = func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), keep) }
+	c.Flags().BoolVar(&ask, "ask", false, "be asked, and answer: in an editor, in the pane, on the command line")
+	c.RunE = func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), keep, ask) }
 	return c
 }
 
@@ -40,7 +42,7 @@ func (s stage) path(parts ...string) string {
 	return filepath.Join(append([]string{s.root}, parts...)...)
 }
 
-func (a *app) demo(ctx context.Context, keep bool) (err error) {
+func (a *app) demo(ctx context.Context, keep, ask bool) (err error) {
 	root, err := os.MkdirTemp("", "deckhand-demo-")
 	if err != nil {
 		return err
@@ -62,20 +64,37 @@ func (a *app) demo(ctx context.Context, keep bool) (err error) {
 	if err := daemon.Grant(ctx, o, daemon.Grants{Trust: true}); err != nil {
 		return err
 	}
-	before, err := s.saveCard()
+	card := demoCard
+	if ask {
+		card = askCards
+		if err := os.WriteFile(s.path("notes", "deckhand.yaml"), []byte(askSettings), 0o600); err != nil {
+			return err
+		}
+	}
+	before, err := s.save(card)
 	if err != nil {
 		return err
 	}
-	a.say("a person saves this card under ## Plan of Shop.md:\n\n  %s\nand deckhand watch takes it from there …\n", demoCard)
-	o.Once = true
-	out, err := daemon.Run(ctx, o)
-	if err == nil && out.Live > 0 {
-		err = errors.New("the stand-in is still at work")
+	a.say("a person saves this under ## Plan of Shop.md:\n\n  %s\nand deckhand watch takes it from there …\n", strings.ReplaceAll(card, "\n- ", "\n  - "))
+	if ask {
+		err = a.demoAsk(ctx, o)
+	} else {
+		err = demoOnce(ctx, o)
 	}
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, log.String())
 	}
 	return a.demoShow(ctx, o, s, before, keep)
+}
+
+// demoOnce runs a daemon until nothing is left to do.
+func demoOnce(ctx context.Context, o daemon.Options) error {
+	o.Once = true
+	out, err := daemon.Run(ctx, o)
+	if err == nil && out.Live > 0 {
+		err = errors.New("the stand-in is still at work")
+	}
+	return err
 }
 
 // build makes the notes, the project and a configuration that knows the stand-in.
@@ -124,8 +143,8 @@ func (s stage) repository(ctx context.Context) error {
 	return nil
 }
 
-// saveCard writes the card as a person's editor would, and gives the board so far.
-func (s stage) saveCard() ([]byte, error) {
+// save writes cards as a person's editor would, and gives the board so far.
+func (s stage) save(cards string) ([]byte, error) {
 	path := s.path("notes", "Shop.md")
 	board, err := os.ReadFile(path)
 	if err != nil {
@@ -135,7 +154,7 @@ func (s stage) saveCard() ([]byte, error) {
 	if !ok {
 		return nil, errors.New("the sample board has no ## Plan")
 	}
-	board = bytes.Join([][]byte{head, []byte("## Plan\n\n" + demoCard), rest}, nil)
+	board = bytes.Join([][]byte{head, []byte("## Plan\n\n" + cards), rest}, nil)
 	return board, os.WriteFile(path, board, 0o600)
 }
 
@@ -154,7 +173,7 @@ func (a *app) demoShow(ctx context.Context, o daemon.Options, s stage, before []
 		return err
 	}
 	for _, run := range status.Runs {
-		if run.Status != "done" {
+		if run.Status != "done" && run.Status != "stopped" {
 			return &control.Error{Text: "the run ended as " + run.Status + ": " + run.Reason, Code: control.CodeError}
 		}
 		a.say("what was said   %s", clean(filepath.Join(o.Dir, run.Chat)))
