@@ -236,6 +236,7 @@ func (r *Run) resumed(e Entry) {
 	r.Phase, r.Outcome, r.Reason, r.By, r.Ended, r.Stopping = PhaseClaimed, "", "", "", time.Time{}, time.Time{}
 	r.Extra, r.Prompt, r.Turn, r.Waited = e.Lines, e.Text, e.Time, 0
 	r.Asks, r.Owed, r.InSync, r.Tries, r.Offer = nil, nil, false, 0, ""
+	r.ToldBefore = len(r.Told)
 	r.take(e)
 	if e.By != ByMoved && len(e.Lines) > 0 {
 		r.Told = append(slices.Clone(r.Told), Told{What: strings.Join(e.Lines, "\n"), By: e.By, At: e.Time, Offer: e.Offer, Prompt: true})

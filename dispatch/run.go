@@ -43,27 +43,28 @@ const (
 
 // Run is what the entries of one log add up to.
 type Run struct {
-	ID      string
-	Agent   string
-	Project string
-	Folder  string
-	Nonce   string
-	Card    Card
-	Chat    string // path of the chat file
-	Phase   Phase
-	Outcome string   // when the phase is ending or over
-	Reason  string   // one sentence for people
-	By      string   // who stopped it: command, moved, ticked, archived, gone, limit
-	Earlier *Earlier // the run of another agent that it takes the place of
-	Asks    []Ask    // those that are open, oldest first
-	Told    []Told   // what people answered and said, oldest first
-	Owed    []Owed   // what the agent is to get of it
-	Offer   string   // the id of what a person can tick about a run that is over
-	Life    int      // of the latest turn; 0: none was started
-	Session string
-	Answer  string   // the last answer's text
-	Extra   []string // lines a person added for the turn that comes
-	Prompt  string   // resumed: the text to send
+	ID         string
+	Agent      string
+	Project    string
+	Folder     string
+	Nonce      string
+	Card       Card
+	Chat       string // path of the chat file
+	Phase      Phase
+	Outcome    string   // when the phase is ending or over
+	Reason     string   // one sentence for people
+	By         string   // who stopped it: command, moved, ticked, archived, gone, limit
+	Earlier    *Earlier // the run of another agent that it takes the place of
+	Asks       []Ask    // those that are open, oldest first
+	Told       []Told   // what people answered and said, oldest first
+	ToldBefore int      // how many of them were before the turn at hand
+	Owed       []Owed   // what the agent is to get of it
+	Offer      string   // the id of what a person can tick about a run that is over
+	Life       int      // of the latest turn; 0: none was started
+	Session    string
+	Answer     string   // the last answer's text
+	Extra      []string // lines a person added for the turn that comes
+	Prompt     string   // resumed: the text to send
 
 	Claimed  time.Time
 	Turn     time.Time     // begin of the latest turn

@@ -74,7 +74,7 @@ type Owed struct {
 
 // Last is what a person said last in the turn at hand; nil: nothing.
 func (r *Run) Last() *Told {
-	if n := len(r.Told); n > 0 && !r.Told[n-1].At.Before(r.Turn) {
+	if n := len(r.Told); n > r.ToldBefore {
 		return &r.Told[n-1]
 	}
 	return nil

@@ -68,7 +68,12 @@ func (d *daemon) stamped(r *run, e dispatch.Entry) dispatch.Entry {
 	now := time.Now().Truncate(time.Millisecond)
 	e.ID, e.Time, e.Run = d.ids.next(now), now, r.ID
 	switch e.Kind {
-	case dispatch.Asked, dispatch.Finished, dispatch.Ended, dispatch.Interrupted:
+	case dispatch.Ended, dispatch.Interrupted:
+		if r.Phase == dispatch.PhaseEnding {
+			break // its turn was over before, and has an offer
+		}
+		e.Offer = d.offers.next()
+	case dispatch.Asked, dispatch.Finished:
 		e.Offer = d.offers.next()
 	}
 	if e.Seq == 0 && r.talk != nil && (e.Life == 0 || e.Life == r.talk.life) {

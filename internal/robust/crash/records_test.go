@@ -93,7 +93,7 @@ func checkRecords(t *testing.T, p *robust.Place) {
 // they say; others are told only sometimes.
 var told = []dispatch.Kind{
 	dispatch.Claimed, dispatch.Released, dispatch.Started, dispatch.Asked, dispatch.Finished,
-	dispatch.Stopping, dispatch.Interrupted, dispatch.Resumed, dispatch.Accepted,
+	dispatch.Stopping, dispatch.Interrupted, dispatch.Resumed, dispatch.Accepted, dispatch.Answered, dispatch.Steered,
 }
 
 // checkJournal compares the journal with the logs.
@@ -138,10 +138,12 @@ func checkChat(t *testing.T, p *robust.Place, r runOf) {
 	if chat.Broken != "" || chat.Props.Run != r.dir.Run() {
 		t.Errorf("%s: header of run %s: %s", r.entries[0].Chat, chat.Props.Run, chat.Broken)
 	}
-	var said []string
+	var said, words []string
 	looks := 0
-	for _, item := range chat.Items {
+	for i, item := range chat.Items {
 		switch {
+		case item.Role == chats.You && item.Kind == chats.Text && i+1 < len(chat.Items) && chat.Items[i+1].Kind == chats.Sent:
+			words = append(words, strings.TrimSpace(item.Text))
 		case item.Role == chats.You && item.Kind == chats.Text:
 			said = append(said, strings.TrimSpace(item.Text))
 		case item.Kind == chats.Text:
@@ -156,7 +158,25 @@ func checkChat(t *testing.T, p *robust.Place, r runOf) {
 		}
 		sent = append(sent, strings.TrimSpace(string(prompt)))
 	}
-	if !slices.Equal(said, sent) || looks > len(sent) {
+	if !slices.Equal(said, sent) || looks > len(sent)+len(words) {
 		t.Errorf("%d prompts sent, %d in the chat, of which %d are answered:\n%s", len(sent), len(said), looks, data)
 	}
+	if want := r.words(); !slices.Equal(words, want) {
+		t.Errorf("a person said %q, the chat has %q:\n%s", want, words, data)
+	}
+}
+
+// words are what a person answered and said to agents at work.
+func (r runOf) words() (out []string) {
+	for _, e := range r.entries {
+		switch {
+		case e.Kind == dispatch.Answered:
+			out = append(out, e.Answer.String())
+		case e.Kind == dispatch.Steered:
+			out = append(out, e.Text)
+		case e.Kind == dispatch.Resumed && e.By == dispatch.ByChat:
+			out = append(out, e.Lines...)
+		}
+	}
+	return out
 }

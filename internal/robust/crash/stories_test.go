@@ -58,6 +58,38 @@ var stories = []story{
 		prompts: 1, answer: "confirmed true",
 	},
 	{
+		name: "answered in Needs me", plan: "- [ ] Ship it @pi\n\t[record] [ask]\n", after: "log answered",
+		act: func(s *teller) {
+			s.asked()
+			s.edit(func() string { return "deckhand/Needs me.md" }, "[ ] Deny", "[x] Deny")
+			s.shows("Review", "🟢 pi: review")
+		},
+		prompts: 1, answer: "confirmed false",
+	},
+	{
+		name: "steered and answered by command", plan: "- [ ] Ship it @pi\n\t[record] [ask]\n", after: "log steered",
+		act: func(s *teller) {
+			s.asked()
+			yes := "allow"
+			s.command(control.Command{ID: "more", Name: "steer", Run: "Ship it", Text: "/more"})
+			s.command(control.Command{ID: "yes", Name: "answer", Run: "Ship it", Value: &yes})
+			s.shows("Review", "🟢 pi: review")
+		},
+		prompts: 1, answer: `confirmed true, message " /more"`,
+	},
+	{
+		name: "a question answered, and a reply, in the chat", plan: "- [ ] Ship it @pi\n\t[record] [question]\n", after: "log answered",
+		act: func(s *teller) {
+			s.asked()
+			s.edit(s.chat, "## You\n\n- [ ] send", "## You\n\nYes. [record]\n\n- [x] send")
+			s.shows("Review", "🟢 pi: review")
+			s.edit(s.chat, "## You\n\n- [ ] send", "## You\n\nAnd in blue. [record]\n\n- [x] send")
+			s.until(func() bool { return starts(s.Place, "shop") == 3 })
+			s.shows("Review", "🟢 pi: review")
+		},
+		prompts: 3,
+	},
+	{
 		name: "ends in a question", plan: "- [ ] Ship it @pi\n\t[record] [question]\n", after: "log asked",
 		act: func(s *teller) { s.asked(); s.stopped() }, prompts: 1,
 	},
@@ -159,13 +191,17 @@ func (st story) points(t *testing.T, part int) []string {
 	return tried
 }
 
-// answers are what people answered, by the record of the agent that got it. What
+// answers are what people answered and said to an agent at work, by the record of the agent that got it. What
 // is withdrawn with a stop is no answer.
 func answers(p *robust.Place) string {
 	var got []string
 	for _, line := range p.Record("shop") {
-		if words := strings.Fields(line); words[0] == "answer" && words[1] != "cancelled" {
+		switch words := strings.Fields(line); {
+		case words[0] == "answer" && words[1] != "cancelled":
 			got = append(got, words[1]+" "+words[2])
+		case words[0] == "message":
+			said, _, _ := strings.Cut(line, "\" 20") // the time
+			got = append(got, said+"\"")
 		}
 	}
 	return strings.Join(got, ", ")

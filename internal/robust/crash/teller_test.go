@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -56,6 +57,37 @@ func (s *teller) has(lane, text string) bool {
 	_, after, _ := strings.Cut(s.Text("Shop.md"), "## "+lane+"\n")
 	in, _, _ := strings.Cut(after, "\n## ")
 	return strings.Contains(in, text)
+}
+
+// edit saves a file with a text in it changed, when it has that text; rel is empty
+// as long as it is not known.
+func (s *teller) edit(rel func() string, old, text string) {
+	s.t.Helper()
+	s.until(func() bool {
+		at := rel()
+		if at == "" {
+			return false
+		}
+		have := s.Text(at)
+		if !strings.Contains(have, old) {
+			return false
+		}
+		s.Save(at, strings.Replace(have, old, text, 1))
+		return true
+	})
+}
+
+// chat is where the only chat is; empty: there is none yet.
+func (s *teller) chat() string {
+	all, err := filepath.Glob(s.At("deckhand/chats/*/*.md"))
+	if err != nil || len(all) != 1 {
+		return ""
+	}
+	rel, err := filepath.Rel(s.Work, all[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return rel
 }
 
 // command has a command carried out, asking again with the same id when the
