@@ -175,14 +175,19 @@ func (p *Place) Start(ctx context.Context, env ...string) *Process {
 }
 
 // Ready connects and waits until the daemon has seen everything; false: it
-// ended before.
+// ended before. The one before it may have been killed while it started a
+// process: until that is a program of its own it has the old socket open, where
+// a connection is taken and never answered.
 func (d *Process) Ready(p *Place) bool {
 	d.t.Helper()
-	if d.Client == nil && !d.Connect(p) {
-		return false
+	for d.Client != nil || d.Connect(p) {
+		if _, ok := d.until(func(s control.Status) bool { return s.Watch != "scanning" }); ok {
+			return true
+		}
+		d.Client.Close()
+		d.Client = nil
 	}
-	_, ok := d.until(func(s control.Status) bool { return s.Watch != "scanning" })
-	return ok
+	return false
 }
 
 // Connect waits until the daemon answers; false: it ended before.

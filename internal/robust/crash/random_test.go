@@ -83,28 +83,41 @@ func (c *crowd) events(n int) bool {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
-	events, err := c.d.Client.Events(ctx, 0)
-	if err != nil {
-		return false
-	}
 	heard, over := false, make(chan struct{})
 	go func() {
 		defer close(over)
+		heard = c.hear(ctx, n)
+	}()
+	done := c.Await(c.ctx, over, c.done)
+	cancel()
+	<-over
+	return done || heard
+}
+
+// hear hears n events; false: the daemon or ctx ended before. A reader that does
+// not keep up is let go, and comes back.
+func (c *crowd) hear(ctx context.Context, n int) bool {
+	for ctx.Err() == nil {
+		events, err := c.d.Client.Events(ctx, 0)
+		if err != nil {
+			select {
+			case <-c.d.Gone():
+				return false
+			default:
+				continue // it is about to be gone, or had no time for us
+			}
+		}
 		for e := range events {
 			var s control.Status
 			if e.Kind != "run" && e.Decode(&s) == nil {
 				c.retry(ctx, s)
 			}
 			if n--; n <= 0 {
-				heard = true
-				return
+				return true
 			}
 		}
-	}()
-	done := c.Await(c.ctx, over, c.done)
-	cancel()
-	<-over
-	return done || heard
+	}
+	return false
 }
 
 // retry is a person's word for runs that a kill has ended. One that is refused,
