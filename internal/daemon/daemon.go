@@ -100,6 +100,7 @@ type daemon struct {
 	record  recorder
 	page    needsState
 	bell    notifier
+	based   bool // Runs.base was seen to
 	clients clients
 	traces  traces             // any goroutine may ask
 	pending map[string][]reply // commands under way, by the client's id

@@ -93,6 +93,7 @@ func (d *daemon) reconcile() {
 	d.survey(now)
 	d.report(now)
 	d.notify(now)
+	d.runsBase()
 }
 
 // actAll carries out actions, until one finds that nothing can be written, and
