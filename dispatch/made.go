@@ -40,12 +40,11 @@ func CutOffer(id string) (offer string, choice int) {
 	return offer, choice - 1
 }
 
-// onCard reads what a person made of the offer on a card. The lines of the item
-// that deckhand wrote are the question; the person's that were not there when it
-// was asked are the text.
+// onCard reads what a person made of the offer on a card, if they ticked any of
+// it. The lines of the item that deckhand wrote are the question; the person's
+// that were not there when it was asked are the text.
 func onCard(r *Run, o Offer, c *board.Card) (Made, bool) {
 	s := Made{Offer: o.ID, By: ByBoard}
-	shown := false
 	for _, line := range c.Status.Lines {
 		box, ok := board.ReadBox(line)
 		if !ok {
@@ -55,11 +54,11 @@ func onCard(r *Run, o Offer, c *board.Card) (Made, bool) {
 		if offer != o.ID || choice < 0 || choice >= len(o.Choices) {
 			continue
 		}
-		if shown = true; box.Ticked {
+		if box.Ticked {
 			s.Ticked = append(s.Ticked, choice)
 		}
 	}
-	if !shown {
+	if len(s.Ticked) == 0 {
 		return s, false
 	}
 	s.Took = board.Added(r.Lines, board.Added(r.Wrote, c.Status.Lines))
@@ -158,12 +157,16 @@ func (k *keep) made(r *Run, o Offer, st standing, sight *RunSight) []Made {
 	var all []Made
 	if len(st.places) == 1 && st.places[0].item && r.InSync && len(r.Want.Lines) > 0 {
 		p := st.places[0]
-		if s, ok := onCard(r, o, p.card); ok && k.stands(r, p) {
+		s, ok := onCard(r, o, p.card)
+		switch {
+		case ok && k.stands(r, p):
 			if print := s.Print(); sight.Made != print {
 				sight.Made, sight.MadeAt = print, Recent(p.seen.Changed, k.w.Now)
 			}
 			s.Since, s.Path = sight.MadeAt, p.seen.Board.Path
 			all = append(all, s)
+		case strings.HasPrefix(sight.Made, o.ID+" "):
+			sight.Made, sight.MadeAt = "", time.Time{} // it was taken back
 		}
 	}
 	for _, s := range k.w.Made {

@@ -19,7 +19,8 @@ const (
 // said are the lines of an agent's text as they may stand on a page of ours.
 func said(text string) []string {
 	var lines []string
-	for line := range strings.SplitSeq(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	for line := range strings.SplitSeq(text, "\n") {
 		if line = markdown.EscapeStart(inLine(line)); line == "" {
 			continue
 		}
@@ -43,6 +44,8 @@ func visible(s string) string {
 	for _, r := range s {
 		switch {
 		case r == '\t' || r == '\u200c' || r == '\u200d' || r == utf8.RuneError: // joiners: scripts and emoji need them
+			b.WriteRune(r)
+		case r >= ' ' && r < 0x7f: // most of all text
 			b.WriteRune(r)
 		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
 			fmt.Fprintf(&b, "<U+%04X>", r)
@@ -98,7 +101,13 @@ func special(c rune) bool {
 
 // ready is a line of ours, kept to one line.
 func ready(s string) string {
-	return strings.TrimSpace(visible(strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(s)))
+	s = strings.ReplaceAll(s, "\r\n", " ")
+	return strings.TrimSpace(visible(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, s)))
 }
 
 // cut is s with at most n characters.

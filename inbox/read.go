@@ -19,6 +19,9 @@ var (
 
 // parseBox reads a box of ours.
 func parseBox(line string) (Box, bool) {
+	if !strings.Contains(line, "] ") || !strings.Contains(line, " ^") {
+		return Box{}, false // most lines of a page: not worth an expression
+	}
 	m := boxLine().FindStringSubmatch(strings.TrimRight(line, " \t\r"))
 	if m == nil {
 		return Box{}, false

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"path"
 	"strconv"
 	"time"
@@ -232,16 +231,21 @@ func (d *daemon) chatDone(r *run) bool {
 	return !r.chatBusy && r.chatDue.IsZero()
 }
 
-// shape tells apart what a chat is to show beside what was said.
-func (d *daemon) shape(r *run) string {
-	p := d.props(r)
-	cost := p.Cost
-	p.Cost = nil
-	open := ""
+// chatShape tells apart what a chat is to show beside what was said. It is
+// compared for each run whenever something happened.
+type chatShape struct {
+	props chats.Props // without its cost
+	cost  string      // as it is shown
+	open  string      // ids of what can be ticked
+}
+
+func (d *daemon) shape(r *run) chatShape {
+	s := chatShape{props: d.props(r), cost: usd(r.Cost)}
+	s.props.Cost = nil
 	for _, o := range r.Offers() {
-		open += " " + o.ID
+		s.open += o.ID + " "
 	}
-	return fmt.Sprint(p, usd(cost), open)
+	return s
 }
 
 // props is the header of a run's chat.

@@ -17,7 +17,7 @@ func TestWrittenChatIsAReasonToLook(t *testing.T) {
 	}
 	defer d.close()
 	r := d.sorted()[0]
-	r.talk, r.props, d.dirty = &talk{life: r.Life}, "another header", false
+	r.talk, r.props, d.dirty = &talk{life: r.Life}, chatShape{open: "another"}, false
 	d.writeChat(r, false)
 	if !r.chatBusy || d.chatDone(r) {
 		t.Fatal("the header is not being written")

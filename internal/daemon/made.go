@@ -106,13 +106,15 @@ func (a asking) inChat(path string, src []byte) []dispatch.Made {
 // takeMade takes over what was seen of a file, and reports whether it is new.
 // What stands there as it stood before has stood there since then.
 func (m *model) takeMade(path string, made []dispatch.Made, changed time.Time) bool {
-	old, now := m.made[path], time.Now()
-	news := len(old) != len(made)
+	now, since := time.Now(), map[string]time.Time{}
+	for _, old := range m.made[path] {
+		since[old.Print()] = old.Since
+	}
+	news := len(m.made[path]) != len(made)
 	for i := range made {
 		made[i].Since = dispatch.Recent(changed, now)
-		same := func(o dispatch.Made) bool { return o.Print() == made[i].Print() }
-		if j := slices.IndexFunc(old, same); j >= 0 {
-			made[i].Since = old[j].Since
+		if t, ok := since[made[i].Print()]; ok {
+			made[i].Since = t
 		} else {
 			news = true
 		}
@@ -123,10 +125,15 @@ func (m *model) takeMade(path string, made []dispatch.Made, changed time.Time) b
 	return news
 }
 
-// madeNow is all of it, in the order of paths.
+// madeNow is what is ticked of it, in the order of paths: most of what waits for
+// a person is as it was written.
 func (m *model) madeNow() (out []dispatch.Made) {
 	for _, path := range slices.Sorted(maps.Keys(m.made)) {
-		out = append(out, m.made[path]...)
+		for _, made := range m.made[path] {
+			if len(made.Ticked) > 0 {
+				out = append(out, made)
+			}
+		}
 	}
 	return out
 }

@@ -9,7 +9,7 @@ import (
 func (d *daemon) report(now time.Time) {
 	d.writeNeeds(now)
 	for _, r := range d.runs {
-		if r.talk != nil && r.chatDue.IsZero() && !r.chatBusy && !r.chatGone && d.shape(r) != r.props && r.props != "" {
+		if r.talk != nil && r.chatDue.IsZero() && !r.chatBusy && !r.chatGone && r.props != (chatShape{}) && d.shape(r) != r.props {
 			d.writeChat(r, false)
 		}
 	}

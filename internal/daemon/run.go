@@ -44,7 +44,7 @@ type run struct {
 	chatMiss  int           // how often it was not where it should be
 	chatGone  bool          // a person deleted it: it is not made again
 	chatFault trouble       // why it could not be written
-	props     string        // what its header was given last, to see that it changed
+	props     chatShape     // what its header was given last, to see that it changed
 }
 
 // logKey names an entry that comes from a capture: the same line read again
