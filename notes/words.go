@@ -13,47 +13,62 @@ const longestWord = 64
 // and marks, or one character of a script that does not part its words. What
 // yield gets is valid until it returns.
 func words(text []byte, yield func(word []byte)) {
-	var buf [longestWord]byte
-	n, long := 0, false
-	end := func() {
-		if n > 0 && !long {
-			yield(buf[:n])
-		}
-		n, long = 0, false
-	}
+	w := worder{yield: yield}
 	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf {
+		if c := text[i]; c < utf8.RuneSelf {
 			i++
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			switch {
-			case ('a' > c || c > 'z') && ('0' > c || c > '9'):
-				end()
-			case n < longestWord:
-				buf[n] = c
-				n++
-			default:
-				long = true
-			}
+			w.ascii(c)
 			continue
 		}
 		r, size := utf8.DecodeRune(text[i:])
 		i += size
-		switch {
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
-			end()
-			yield(utf8.AppendRune(buf[:0], r))
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
-			end()
-		case n+utf8.UTFMax <= longestWord:
-			n += utf8.EncodeRune(buf[n:], foldRune(r))
-		default:
-			long = true
-		}
+		w.rune(r)
 	}
-	end()
+	w.end()
+}
+
+// worder gathers the word that is being read.
+type worder struct {
+	yield func(word []byte)
+	buf   [longestWord]byte
+	n     int
+	long  bool // it is too long for a word
+}
+
+func (w *worder) ascii(c byte) {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	switch {
+	case ('a' > c || c > 'z') && ('0' > c || c > '9'):
+		w.end()
+	case w.n < longestWord:
+		w.buf[w.n] = c
+		w.n++
+	default:
+		w.long = true
+	}
+}
+
+func (w *worder) rune(r rune) {
+	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana):
+		w.end()
+		w.yield(utf8.AppendRune(w.buf[:0], r))
+	case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
+		w.end()
+	case w.n+utf8.UTFMax <= longestWord:
+		w.n += utf8.EncodeRune(w.buf[w.n:], foldRune(r))
+	default:
+		w.long = true
+	}
+}
+
+func (w *worder) end() {
+	if w.n > 0 && !w.long {
+		w.yield(w.buf[:w.n])
+	}
+	w.n, w.long = 0, false
 }
 
 // stem is a folded word without the endings that English and Indonesian put on
