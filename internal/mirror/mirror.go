@@ -1,0 +1,164 @@
+// Package mirror makes the private copy of the notes in which an agent works,
+// and says what the agent changed in it.
+//
+// What it is for: an agent that is given the notes themselves as its project
+// never touches them. It gets a copy in the machine's state, and what it did
+// there becomes one proposal. What it is not for: keeping an agent from other
+// folders of its user, and deciding anything about the changes.
+//
+// A copy is a folder:
+//
+//	notes/         what the agent sees, and changes
+//	base/          the same files as they were, those that can be proposed
+//	files.json     every file that was copied: path, size, time, whether it is in base
+//
+// It is complete when files.json is there: that is written last. A copy of
+// which it is missing is dropped and made anew. Nothing of it is synced: it can
+// always be made again.
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	notesDir = "notes"
+	baseDir  = "base"
+	listFile = "files.json"
+)
+
+// largest is how long a file may be that can be proposed, in bytes; larger ones
+// are copied, and a change of them is only named.
+const largest = 1 << 20
+
+// Spec says what is copied.
+type Spec struct {
+	From string                          // the work folder, a real path
+	To   string                          // the copy's folder
+	Skip func(rel string, dir bool) bool // what is left out, besides what starts with a dot and links
+	Max  int64                           // bytes that may be copied where the file system cannot share them
+}
+
+// TooLargeError says that the notes are more than may be copied here.
+type TooLargeError struct{ Size, Max int64 }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%d bytes are more than copy_max (%d), and this file system cannot share them", e.Size, e.Max)
+}
+
+// file is one that was copied.
+type file struct {
+	Path string    `json:"path"`
+	Size int64     `json:"size"`
+	Time time.Time `json:"time"`
+	Base bool      `json:"base"` // its bytes are in base
+}
+
+// Notes is the folder in a copy that the agent works in.
+func Notes(dir string) string { return filepath.Join(dir, notesDir) }
+
+// Made reports whether a copy is complete.
+func Made(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, listFile))
+	return err == nil
+}
+
+// Drop removes a copy, whole or not.
+func Drop(dir string) error { return os.RemoveAll(dir) }
+
+// Make makes a copy, in place of a part of one that was left. A file that goes
+// away meanwhile is left out. It fails with a *TooLargeError before anything is
+// written when there is too much.
+func Make(ctx context.Context, s Spec) error {
+	files, err := s.list(ctx)
+	if err != nil {
+		return err
+	}
+	if err := Drop(s.To); err != nil {
+		return err
+	}
+	for _, dir := range []string{notesDir, baseDir} {
+		if err := os.MkdirAll(filepath.Join(s.To, dir), 0o700); err != nil {
+			return err
+		}
+	}
+	c, err := newCopier(s, files)
+	if err != nil {
+		return errors.Join(err, Drop(s.To))
+	}
+	defer c.close()
+	kept := files[:0]
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, Drop(s.To))
+		}
+		switch err := c.copy(&f); {
+		case err == nil:
+			kept = append(kept, f)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errChanged):
+			return errors.Join(fmt.Errorf("copying %s: %w", f.Path, err), Drop(s.To))
+		}
+	}
+	list, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.To, listFile), list, 0o600)
+}
+
+// list walks the work folder.
+func (s Spec) list(ctx context.Context) ([]file, error) {
+	root, err := os.OpenRoot(s.From)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var files []file
+	err = walk(ctx, root, s.Skip, func(rel string, info fs.FileInfo) {
+		if info.Mode().IsRegular() {
+			files = append(files, file{Path: rel, Size: info.Size()})
+		}
+	})
+	return files, err
+}
+
+// walk calls fn for everything below a folder that is not left out and no
+// folder. Links are told, never followed.
+func walk(ctx context.Context, root *os.Root, skip func(rel string, dir bool) bool, fn func(rel string, info fs.FileInfo)) error {
+	return fs.WalkDir(root.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case rel == ".":
+			return err
+		case strings.HasPrefix(path.Base(rel), ".") || skip(rel, d.IsDir()):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case err != nil && errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir():
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		fn(rel, info)
+		return nil
+	})
+}
