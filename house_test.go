@@ -24,7 +24,7 @@ main → cli → internal/config, internal/daemon, internal/control, internal/sh
 internal/daemon → everything but cli, review, assistant, internal/standin
 review → internal/control, change         assistant → change, notes
 dispatch → board, change, internal/markdown, internal/shell
-change → board, notes                     journal, internal/mirror → change
+change → board, notes, internal/span      journal, internal/mirror → change
 board, notes, chats, journal, inbox → internal/span, internal/markdown
 internal/markdown → internal/span         harness/* → harness
 assistant, internal/standin → harness/pi (wire types)     tests only: internal/testkit, internal/robust, internal/bench
