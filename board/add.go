@@ -12,22 +12,32 @@ import (
 
 // AddCard adds an open card at the end of the first ready lane's first list,
 // with that list's marker. Further lines of text go below the card.
-func (b *Board) AddCard(text string) ([]byte, error) {
+func (b *Board) AddCard(text string) ([]byte, error) { return b.AddCardTo("", text) }
+
+// AddCardTo is AddCard to the lane with this name; "" is the first ready lane.
+func (b *Board) AddCardTo(lane, text string) ([]byte, error) {
+	return b.changed(func(b *Board) (*Board, error) {
+		to, err := b.target(Update{To: Ready, ToLane: lane})
+		if err != nil {
+			return nil, err
+		}
+		return b.addCard(to, text)
+	})
+}
+
+// changed are the board's bytes after an operation.
+func (b *Board) changed(op func(*Board) (*Board, error)) ([]byte, error) {
 	if b.Inactive != "" {
 		return nil, fmt.Errorf("%s: %w: %s", b.Path, ErrInactive, b.Inactive)
 	}
-	n, err := b.withLastLine(func(b *Board) (*Board, error) { return b.addCard(text) })
+	n, err := b.withLastLine(op)
 	if err != nil {
 		return nil, err
 	}
 	return n.Src, nil
 }
 
-func (b *Board) addCard(text string) (*Board, error) {
-	to := b.Lane(Ready)
-	if to == nil {
-		return nil, fmt.Errorf("%s: %w: %s", b.Path, ErrNoLane, Ready)
-	}
+func (b *Board) addCard(to *Lane, text string) (*Board, error) {
 	if text = strings.TrimSpace(strings.Map(cardRune, text)); text == "" {
 		return nil, fmt.Errorf("%s: a card needs a text", b.Path)
 	}
@@ -67,16 +77,7 @@ func cardRune(r rune) rune {
 // AddLanes adds the working and review lanes that the board lacks: behind the
 // ready lanes, and behind the working lane. Obsidian Kanban folds lanes by
 // their position, so its list-collapse entries move along.
-func (b *Board) AddLanes() ([]byte, error) {
-	if b.Inactive != "" {
-		return nil, fmt.Errorf("%s: %w: %s", b.Path, ErrInactive, b.Inactive)
-	}
-	n, err := b.withLastLine((*Board).addLanes)
-	if err != nil {
-		return nil, err
-	}
-	return n.Src, nil
-}
+func (b *Board) AddLanes() ([]byte, error) { return b.changed((*Board).addLanes) }
 
 func (b *Board) addLanes() (*Board, error) {
 	for _, r := range b.Missing() {

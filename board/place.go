@@ -12,17 +12,27 @@ import (
 // change is one card's new bytes and place. card nil adds a card; to nil
 // leaves it where it is.
 type change struct {
-	card *Card
-	text []byte
-	to   *Lane
-	at   int
-	put  *Item
+	card   *Card
+	text   []byte
+	to     *Lane
+	at     int
+	put    *Item
+	gone   bool // the card is taken off the board
+	reword bool // it may read otherwise than before
 }
 
 // place makes a change and checks on the result that nothing else changed. It
 // tries the plain way first, then blank lines that keep what comes before or
 // after from running into the card.
 func (b *Board) place(ch change) (*Board, bool) {
+	if ch.gone {
+		for _, way := range b.removals(ch) {
+			if n, ok := b.try(ch, nil, way); ok {
+				return n, true
+			}
+		}
+		return nil, false
+	}
 	if ch.to == nil {
 		return b.try(ch, ch.text, []span.Edit{{Span: ch.card.Span, Text: ch.text}})
 	}
@@ -135,7 +145,7 @@ func (b *Board) removals(ch change) [][]span.Edit {
 	case b.filled(it):
 		wide.End = lineEnd(b.Src, s.End)
 	}
-	if b.to(ch) == s.Start || b.to(ch) == s.End {
+	if !ch.gone && (b.to(ch) == s.Start || b.to(ch) == s.End) {
 		wide = s
 	}
 	return [][]span.Edit{{span.Delete(wide)}, {span.Delete(s)}, {blank}}
@@ -267,7 +277,7 @@ func (b *Board) sameCards(n *Board, is, was []Card, ch change, lane *Lane, text 
 	awaited := ch.to != nil && ch.to == lane
 	for i := range was {
 		mine := ch.card != nil && was[i].Span == ch.card.Span
-		if mine && ch.to != nil {
+		if mine && (ch.to != nil || ch.gone) {
 			continue
 		}
 		if awaited && !b.stays(n, is, &was[i]) {
@@ -305,6 +315,9 @@ func (b *Board) stays(n *Board, cards []Card, c *Card) bool {
 func (ch change) is(c *Card) bool {
 	if ch.card == nil {
 		return c.Status == nil
+	}
+	if ch.reword {
+		return sameStatus(c.Status, ch.card.Status)
 	}
 	if ch.put != nil && (c.Status == nil || c.Status.Run != ch.put.Run) {
 		return false

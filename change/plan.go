@@ -141,7 +141,7 @@ func (f Folder) edited(file, text string, a Action) (string, error) {
 	was := text
 	switch a.Do {
 	case EditText:
-		text, err = editOnce(text, a.Old, a.New)
+		text, err = editOnce(text, a.Old, a.New, 1)
 	case ReplaceAll:
 		text, err = replaceAll(text, a.Old, a.New)
 	case InsertText:

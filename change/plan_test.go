@@ -109,7 +109,7 @@ func TestRefusals(t *testing.T) {
 		{"no action", nil},
 		{"at most 20", make([]Action, 21)},
 		{`no action is called "burn"`, []Action{{Do: "burn", File: "A.md"}}},
-		{"not in the file; read the file first", []Action{{Do: EditText, File: "A.md", Old: "three", New: "x"}}},
+		{"not there; read the file first", []Action{{Do: EditText, File: "A.md", Old: "three", New: "x"}}},
 		{"2 times (lines 1, 3); add surrounding lines", []Action{{Do: EditText, File: "A.md", Old: "one", New: "x"}}},
 		{"action 2, edit: A.md is deleted in this batch", []Action{{Do: DeleteFile, File: "A.md"}, {Do: EditText, File: "A.md", Old: "two", New: "x"}}},
 		{"A.md is deleted in this batch", []Action{{Do: DeleteFile, File: "A.md"}, {Do: CreateFile, File: "A.md", Text: "x"}}},
@@ -192,7 +192,7 @@ func TestLineEndsStay(t *testing.T) {
 		{"a\r\nb\r\n", "a\nb\n", "", ""},
 		{"x\r\r\ny", "y", "z", "x\r\r\nz"},
 	} {
-		if got, err := editOnce(test.src, test.old, test.text); err != nil || got != test.want {
+		if got, err := editOnce(test.src, test.old, test.text, 1); err != nil || got != test.want {
 			t.Errorf("%d: got %q, %v, want %q", i, got, err, test.want)
 		}
 	}

@@ -75,8 +75,9 @@ func (f folded) line(i int) int { return 1 + strings.Count(f.text[:i], "\n") }
 
 func foldLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// editOnce replaces old, which has to stand in src exactly once.
-func editOnce(src, old, text string) (string, error) {
+// editOnce replaces old, which has to stand in src exactly once. The first line
+// of src is the file's line with that number.
+func editOnce(src, old, text string, first int) (string, error) {
 	if old == "" {
 		return "", errors.New("the old text is empty; copy the lines to change, or insert")
 	}
@@ -85,23 +86,23 @@ func editOnce(src, old, text string) (string, error) {
 	places := f.places(old)
 	switch len(places) {
 	case 0:
-		return "", errors.New("the old text is not in the file; read the file first and copy the lines exactly, without line numbers")
+		return "", errors.New("the old text is not there; read the file first and copy the lines exactly, without line numbers")
 	case 1:
 		var b strings.Builder
 		at := f.splice(&b, 0, places[0], old, text)
 		b.WriteString(src[at:])
 		return b.String(), nil
 	}
-	return "", fmt.Errorf("the old text is in the file %d times (%s); add surrounding lines so that it is there once",
-		len(places), f.lines(places))
+	return "", fmt.Errorf("the old text is there %d times (%s); add surrounding lines so that it is there once",
+		len(places), f.lines(places, first))
 }
 
 // lines names the first few lines of places.
-func (f folded) lines(places []int) string {
+func (f folded) lines(places []int, first int) string {
 	const most = 5
 	var out []string
 	for _, p := range places[:min(most, len(places))] {
-		out = append(out, fmt.Sprint(f.line(p)))
+		out = append(out, fmt.Sprint(first-1+f.line(p)))
 	}
 	if len(places) > most {
 		out = append(out, "…")
@@ -125,7 +126,7 @@ func replaceAll(src, old, text string) (string, error) {
 		at, next = f.splice(&b, at, p, old, text), p+len(old)
 	}
 	if next == 0 {
-		return "", errors.New("the old text is not in the file; read the file first and copy it exactly")
+		return "", errors.New("the old text is not there; read the file first and copy it exactly")
 	}
 	b.WriteString(src[at:])
 	return b.String(), nil
