@@ -272,12 +272,15 @@ func (b *Board) holds(n *Board, ch change, text []byte) bool {
 	return true
 }
 
+// leaves reports whether the card goes from where it is.
+func (ch change) leaves() bool { return ch.to != nil || ch.gone }
+
 // sameCards compares the cards of one lane before and after a change.
 func (b *Board) sameCards(n *Board, is, was []Card, ch change, lane *Lane, text []byte) bool {
 	awaited := ch.to != nil && ch.to == lane
 	for i := range was {
 		mine := ch.card != nil && was[i].Span == ch.card.Span
-		if mine && (ch.to != nil || ch.gone) {
+		if mine && ch.leaves() {
 			continue
 		}
 		if awaited && !b.stays(n, is, &was[i]) {

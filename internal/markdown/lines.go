@@ -143,7 +143,7 @@ func (s *scanner) continueLeaf() bool {
 	case Fence:
 		s.take(Fence, s.pos)
 		if indent <= 3 && s.closesFence(at) {
-			s.leaf = leaf{}
+			s.leaf, s.line.Last = leaf{}, true
 		}
 		return true
 	case Code:

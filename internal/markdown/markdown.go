@@ -103,6 +103,7 @@ type Line struct {
 	Level  int       // of a Heading or an Underline, 1 to 6
 	Title  span.Span // of a Heading or an Underline: source of the title, closing #s and blanks off
 	First  bool      // the first line of its block: the lines after it with the same kind and First unset belong to it
+	Last   bool      // of a Fence: the line closes its block
 	Quotes int       // block quotes around the line
 	Items  int       // list items around the line, nested ones too
 
