@@ -2,6 +2,7 @@ package pi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -315,12 +316,8 @@ func (s *session) over(t *turn, st State) bool {
 
 func (s *session) handshake(st State) {
 	s.ready = true
-	if !s.bound {
+	if name := cmp.Or(st.SessionFile, st.SessionID); name != "" && !s.bound {
 		s.bound = true
-		name := st.SessionFile
-		if name == "" {
-			name = st.SessionID
-		}
 		s.say(harness.Event{Kind: harness.Bound, Session: name})
 	}
 	if WantsGate(s.spec.Argv) && !s.gated {
