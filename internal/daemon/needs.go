@@ -177,10 +177,8 @@ const needsLate = 150 * time.Millisecond
 // writeNeeds writes the page when it changed. Putting it together costs as much as
 // there is on it, so that is not done for each event, and never before a start.
 func (d *daemon) writeNeeds(now time.Time) {
-	if d.held().Text != "" || d.unprobed() {
-		return // another machine's folder, or nobody's: nothing of ours belongs there
-	}
-	if d.page.busy || !d.page.trouble.again.IsZero() {
+	notOurs := d.held().Text != "" || d.unprobed() // another machine's folder, or nobody's: nothing of ours belongs there
+	if notOurs || d.page.busy || !d.page.trouble.again.IsZero() {
 		d.page.due = time.Time{}
 		return
 	}

@@ -1,10 +1,13 @@
 package daemon
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
-// A start that has to wait for the chat is looked at again when the chat is
-// written, also when that was its header alone and nothing else happens.
-func TestWrittenChatIsAReasonToLook(t *testing.T) {
+// stopped is a daemon with one run that is over, and no loop.
+func stopped(t *testing.T) *daemon {
+	t.Helper()
 	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
 	p.once()
 	f, err := openFolder(p.o.Dir, p.o.State)
@@ -15,7 +18,14 @@ func TestWrittenChatIsAReasonToLook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	t.Cleanup(d.close)
+	return d
+}
+
+// A start that has to wait for the chat is looked at again when the chat is
+// written, also when that was its header alone and nothing else happens.
+func TestWrittenChatIsAReasonToLook(t *testing.T) {
+	d := stopped(t)
 	r := d.sorted()[0]
 	r.talk, r.props, d.dirty = &talk{life: r.Life}, chatShape{open: "another"}, false
 	d.writeChat(r, false)
@@ -31,17 +41,7 @@ func TestWrittenChatIsAReasonToLook(t *testing.T) {
 // What waits only for its turn to be written is written at once when a life is
 // to start after it.
 func TestStartDoesNotWaitForTheChatsTurn(t *testing.T) {
-	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
-	p.once()
-	f, err := openFolder(p.o.Dir, p.o.State)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newDaemon(bounded(t), p.o, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.close()
+	d := stopped(t)
 	d.ready = true
 	r := d.sorted()[0]
 	r.talk = &talk{life: r.Life, role: "pi"}
@@ -55,5 +55,19 @@ func TestStartDoesNotWaitForTheChatsTurn(t *testing.T) {
 	(<-d.inbox)()
 	if !d.chatDone(r) {
 		t.Error("it still waits")
+	}
+}
+
+// A page that was due when another machine took the folder over is not waited
+// for: a time that has passed is a loop that never sleeps.
+func TestPageOfAnotherMachineIsNotDue(t *testing.T) {
+	d := stopped(t)
+	d.ready = true
+	now := time.Now()
+	d.page.due = now.Add(-time.Second)
+	d.f.copied = true
+	d.report(now)
+	if wake := d.nextWake(); !wake.After(now) {
+		t.Errorf("it wakes at %v, %v ago", wake, now.Sub(wake))
 	}
 }
