@@ -20,34 +20,37 @@ type change func(*board.Board) (*board.Board, error)
 // wrote is the result of writing a board.
 type wrote struct {
 	err   error
-	board *board.Board // as it is now; nil when nothing was written
+	board *board.Board // as it is now; nil when that is not known
 }
 
 // update is how the store writes: when the file is quiet, or now.
 type update func(ctx context.Context, rel string, op store.Op) (store.Result, error)
 
 // writeBoard changes a board outside the loop, behind other changes of it. done
-// runs in the loop, after the model has what was written.
+// runs in the loop, after the model has what was written, or what was found there
+// and made it impossible: else the same would be decided again.
 func (d *daemon) writeBoard(path string, write update, do change, done func(error)) {
 	step, opts := d.step, d.optionsOf(path)
 	known := d.boardAt(path)
 	d.queues.add("board:"+path, func() any {
-		var last *board.Board
+		var last, refused *board.Board
 		res, err := write(d.ctx, path, func(cur []byte) ([]byte, error) {
 			if cur == nil {
 				return nil, board.ErrGone
 			}
-			next, err := do(reread(path, cur, known, opts))
+			now := reread(path, cur, known, opts)
+			next, err := do(now)
 			if err != nil {
+				refused = now
 				return nil, err
 			}
-			last = next
+			last, refused = next, nil
 			d.o.at("card made")
 			return next.Src, nil
 		})
 		d.o.at("card written")
 		if err != nil || res.Bytes == nil {
-			return wrote{err: err}
+			return wrote{err: err, board: refused}
 		}
 		return wrote{board: last.Reread(res.Bytes, opts)}
 	}, func(v any) {
@@ -71,8 +74,8 @@ func (d *daemon) bytewise(path string, op func(*board.Board) ([]byte, error)) ch
 	}
 }
 
-// wrote takes over what we wrote without waiting for the watcher. A look that
-// came in between may have seen a save that is newer: then it is looked again.
+// wrote takes over what a write has shown without waiting for the watcher. A look
+// that came in between may have seen a save that is newer: then it is looked again.
 func (d *daemon) wrote(path string, b *board.Board, step int64) {
 	next := &seen{board: b}
 	if old := d.boards[path]; old != nil {
@@ -97,7 +100,13 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 		return false
 	}
 	up.Wrote = slices.Concat(r.Wrote, r.Took)
+	stillHere := d.stillHere()
 	d.writeCard(r, a.Board, func(b *board.Board) (*board.Board, error) {
+		if first {
+			if err := stillHere(); err != nil {
+				return nil, err
+			}
+		}
 		up, err := moving(b, up, to, a.From, first)
 		if err != nil {
 			return nil, err
@@ -113,12 +122,17 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 	return true
 }
 
-// errMoved: between the decision and the write a person has moved the card.
-var errMoved = errors.New("a person moved the card meanwhile")
+// Between the decision and the write a card was moved, or was taken: a sync may
+// have brought what another machine did.
+var (
+	errMoved = errors.New("the card was moved meanwhile")
+	errTaken = errors.New("another run has taken the card meanwhile")
+)
 
 // moving lets an update move its card only where that is deckhand's to do: to
 // the working lane from where it was seen, onward only from the working lane. A
-// card that a person has moved since stays where they put it, and is not taken.
+// card that was moved since stays where it was put, and is not taken, be it to
+// the working lane.
 func moving(b *board.Board, up board.Update, to board.Role, from string, first bool) (board.Update, error) {
 	cards := b.ByRun(up.Run)
 	own := len(cards) > 0
@@ -129,12 +143,16 @@ func moving(b *board.Board, up board.Update, to board.Role, from string, first b
 		return up, nil // nothing is moved, or the update says what is wrong
 	}
 	lane := b.LaneOf(cards[0])
-	switch {
-	case lane == nil:
+	if lane == nil {
 		return up, nil // archived meanwhile
+	}
+	if first {
+		if err := free(cards[0], lane, to, from, own); err != nil {
+			return up, fmt.Errorf("%s:%d: %w", b.Path, cards[0].Line, err)
+		}
+	}
+	switch {
 	case lane.Role == to:
-	case lane.Title != from && first:
-		return up, fmt.Errorf("%s:%d: %w", b.Path, cards[0].Line, errMoved)
 	case lane.Title != from:
 		return up, nil
 	case own && to != board.Working && lane.Role != board.Working && (to != board.Done || lane.Role != board.Review):
@@ -142,6 +160,18 @@ func moving(b *board.Board, up board.Update, to board.Role, from string, first b
 	}
 	up.To = to
 	return up, nil
+}
+
+// free says why a card cannot be claimed any more; own when the line that it had
+// is still there.
+func free(c *board.Card, lane *board.Lane, to board.Role, from string, own bool) error {
+	switch {
+	case !own && c.Status != nil:
+		return errTaken
+	case lane.Title != from && !(own && lane.Role == to):
+		return errMoved
+	}
+	return nil
 }
 
 // firstClaim reports whether nothing of a run stands on a board yet.
@@ -167,6 +197,9 @@ func (d *daemon) writeCard(r *run, path string, do change, done func()) {
 // cardFailed is a card that could not be written. What a person can have done
 // is judged anew; what the machine did is tried again.
 func (d *daemon) cardFailed(r *run, path string, err error) {
+	if other, late := errors.AsType[elsewhere](err); late {
+		d.runBy(other.now, false)
+	}
 	if firstClaim(r) && d.release(r, path, err) {
 		return
 	}
@@ -183,7 +216,8 @@ func (d *daemon) cardFailed(r *run, path string, err error) {
 // fail in the same way.
 func (d *daemon) release(r *run, path string, err error) bool {
 	file := is(err, store.ErrReadOnly, store.ErrHardLink, store.ErrLink, store.ErrOutside, store.ErrNUL, store.ErrTooLarge, store.ErrNotFile)
-	if !file && !is(err, board.ErrGone, board.ErrAmbiguous, board.ErrNoLane, board.ErrInactive, errMoved) {
+	_, late := errors.AsType[elsewhere](err)
+	if !file && !late && !is(err, board.ErrGone, board.ErrAmbiguous, board.ErrNoLane, board.ErrInactive, errMoved, errTaken) {
 		return false
 	}
 	if !d.log(r, dispatch.Entry{Kind: dispatch.Released, Reason: err.Error()}) {

@@ -197,6 +197,24 @@ func (d *daemon) runBy(now machineState, took bool) {
 	}
 }
 
+// elsewhere is the error of a claim that was decided when the folder was still
+// this machine's.
+type elsewhere struct{ now machineState }
+
+func (e elsewhere) Error() string { return e.now.held(false).Text }
+
+// stillHere gives a look at the machine that is named, for where a claim is
+// written: what a sync has just brought may not have come to the model yet.
+func (d *daemon) stillHere() func() error {
+	dir, output, state := d.f.dir, d.settings.Output, d.o.State
+	return func() error {
+		if now := readMachine(dir, output, state); !now.here {
+			return elsewhere{now}
+		}
+		return nil
+	}
+}
+
 // takeFolder makes this machine the one that runs the folder, when it may; then
 // is told how that ended.
 func (d *daemon) takeFolder(c claim, then func(error)) {

@@ -284,15 +284,19 @@ func TestTail(t *testing.T) {
 // Which card an update may move: only from where it was seen, onward only from
 // the working lane.
 func TestMoving(t *testing.T) {
-	const text = "## Plan\n\n- [ ] Plain @pi\n- [ ] Back @pi\n\t- 🔵 pi works ^r-01m8q1wyefbyh7kxqs79na7bfb\n\n## Doing\n\n- [ ] Busy @pi\n\t- 🔵 pi works ^r-01m8q1wyefbyh7kxqs79na7bfa\n\n## Review\n\n## Done\n"
+	const text = "## Plan\n\n- [ ] Plain @pi\n- [ ] Back @pi\n\t- 🔵 pi works ^r-01m8q1wyefbyh7kxqs79na7bfb\n\n## Doing\n\n- [ ] Moved @pi\n- [ ] Busy @pi\n\t- 🔵 pi works ^r-01m8q1wyefbyh7kxqs79na7bfa\n\n## Review\n\n## Done\n"
 	b := board.Parse("Shop.md", []byte(text), board.Options{})
 	for _, c := range []struct {
 		name, run, key, from string
 		to, want             board.Role
-		first, moved         bool
+		first                bool
+		err                  error
 	}{
 		{name: "a claim", key: "Plain @pi", from: "Plan", to: board.Working, first: true, want: board.Working},
-		{name: "a claim of a card that was moved", key: "Plain @pi", from: "Next", to: board.Working, first: true, moved: true},
+		{name: "a claim of a card that was moved", key: "Plain @pi", from: "Next", to: board.Working, first: true, err: errMoved},
+		{name: "a claim of a card that was moved to the working lane", key: "Moved @pi", from: "Plan", to: board.Working, first: true, err: errMoved},
+		{name: "a claim of a card that another run has", key: "Busy @pi", from: "Plan", to: board.Working, first: true, err: errTaken},
+		{name: "and that stands where it did", key: "Back @pi", from: "Plan", to: board.Working, first: true, err: errTaken},
 		{name: "a card that was moved", run: "01m8q1wyefbyh7kxqs79na7bfb", from: "Doing", to: board.Working, want: board.NoRole},
 		{name: "an end in the working lane", run: "01m8q1wyefbyh7kxqs79na7bfa", from: "Doing", to: board.Review, want: board.Review},
 		{name: "an end elsewhere", run: "01m8q1wyefbyh7kxqs79na7bfb", from: "Plan", to: board.Review, want: board.NoRole},
@@ -301,7 +305,7 @@ func TestMoving(t *testing.T) {
 		{name: "there already", run: "01m8q1wyefbyh7kxqs79na7bfa", from: "Plan", to: board.Working, first: true, want: board.Working},
 	} {
 		up, err := moving(b, board.Update{Run: c.run, Key: c.key}, c.to, c.from, c.first)
-		if up.To != c.want || errors.Is(err, errMoved) != c.moved {
+		if up.To != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: to %v, %v", c.name, up.To, err)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"deckhand/inbox"
 )
 
 // A person sends a card back in the moments in which the end of its run is being
@@ -96,5 +98,34 @@ func TestPutBackOnceWhileTheAgentEnds(t *testing.T) {
 	}
 	if n := strings.Count(p.logs(), `"kind":"shown"`); n != 3 {
 		t.Errorf("written %d times, want claim, end and once more\n%s", n, p.logs())
+	}
+}
+
+// What a sync brings between a claim and its write counts, though nobody has
+// looked at it yet: the card that another machine has taken, and that another
+// machine runs the folder.
+func TestSyncBetweenClaimAndWrite(t *testing.T) {
+	const theirs = "- [ ] Ship it @pi\n\t- 🔵 pi works ^r-01m8q1wyefbyh7kxqs79na7bfa\n"
+	taken := strings.Replace(boardOf(""), "## In Progress\n", "## In Progress\n\n"+theirs, 1)
+	for _, c := range []struct{ name, file, text, why string }{
+		{"the card", "Shop.md", taken, "another run has taken the card meanwhile"},
+		{"the machine", "deckhand/Machine.md", string(inbox.RenderMachine("0123456789abcdef", "desk")), "desk runs this folder"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
+			var synced atomic.Bool
+			p.o.Fault = func(at string) {
+				if at == "logged claimed" && synced.CompareAndSwap(false, true) {
+					p.save(c.file, c.text)
+				}
+			}
+			p.once()
+			if n := p.lives(); n != 0 || !synced.Load() || p.read(c.file) != c.text {
+				t.Errorf("%d lives, %s:\n%s\n%s", n, c.file, p.read(c.file), p.log)
+			}
+			if logs := p.logs(); strings.Count(logs, `"kind":"claimed"`) != 1 || !strings.Contains(logs, c.why) {
+				t.Errorf("no claim was given up because %q:\n%s", c.why, logs)
+			}
+		})
 	}
 }

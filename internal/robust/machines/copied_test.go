@@ -27,9 +27,12 @@ func TestCopiedHome(t *testing.T) {
 	p.Await(ctx, nil, func() bool { return starts(p, "Long") == 1 })
 	first.Until(func(control.Status) bool { return strings.Contains(p.Lane("Shop.md", "In Progress"), "pi works") })
 	copied := t.TempDir()
+	first.Pause() // so that the copy is one of a moment
+	board, record := p.Read("Shop.md"), strings.Join(p.Record("shop"), "\n")
 	if out, err := exec.Command("cp", "-a", p.Root+"/.", copied).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	first.Resume()
 	if err := os.WriteFile(copied+"/id", []byte("0123456789abcdef0123456789abcdef\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +45,6 @@ func TestCopiedHome(t *testing.T) {
 	if said := there("version"); said.Code != 0 {
 		t.Skipf("no mounts of one's own here: %s", said.Err)
 	}
-	board, record := p.Read("Shop.md"), strings.Join(p.Record("shop"), "\n")
 	said := there("watch", "--once")
 	if said.Code != control.CodeConflict || !strings.Contains(said.Err, "copied from another machine") || !strings.Contains(said.Err, "hint: deckhand trust --here") {
 		t.Errorf("%+v", said)
