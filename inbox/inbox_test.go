@@ -320,3 +320,24 @@ func TestWhatToTypeIsOnlyText(t *testing.T) {
 		}
 	}
 }
+
+// A section stands when all of what is asked is there as it was written.
+func TestStands(t *testing.T) {
+	need := needs()[2]
+	for name, c := range map[string]struct {
+		old, new string
+		want     bool
+	}{
+		"as written":          {"", "", true},
+		"ticked":              {"- [ ] Deny", "- [x] Deny", true},
+		"another command":     {"    rm -rf build", "    rm -rf /", false},
+		"another question":    {"Run this in web-ecommerce?", "Run this?", false},
+		"the command is gone": {"    rm -rf build\n", "", false},
+		"a line of a person":  {"- why:", "I do not know.\n- why:", true},
+	} {
+		sections := ReadNeedsMe([]byte(strings.Replace(wanted, c.old, c.new, 1)), []byte(wanted))
+		if got := need.Stands(sections[0]); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
