@@ -24,9 +24,13 @@ func (a *app) answerCmd() *cobra.Command {
 		Long: `VALUE is allow or deny to a permission, one of the options of a choice, and else
 a text; - reads it from the standard input. Without VALUE it says what is asked.
 
-The first answer counts, wherever it is given: here, in the pane, or by a ticked
-box on the card. Where one is asked for by a part
-of its card's title, put that in quotes. ` + runHelp,
+The first answer counts, wherever it is given: here, in the pane, or by a ticked box
+on the card, in Needs me or in the chat. A part of a card's title of more than one
+word goes in quotes.
+
+With --scope, allow also answers the same question again, to the letter: in this run
+(session), in its project (project) or in every project of the work folder (always).
+deckhand approvals lists such permissions, and takes them back. ` + runHelp,
 		Example: `  deckhand answer 01kb allow
   deckhand answer "Checkout with QRIS" deny --why "the build folder is shared"`,
 	}

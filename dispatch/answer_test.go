@@ -343,3 +343,120 @@ func TestAnsweredWhileTheBoardIsAway(t *testing.T) {
 	equal(t, "did", d.later(3*time.Second), []Do{DoAnswer})
 	same(t, "phase", d.run().Phase, PhaseWorking)
 }
+
+// What is said to an agent that has just ended its turn is not lost: the run
+// goes on with it.
+func TestSaidTooLate(t *testing.T) {
+	for name, deliver := range map[string]func(*desk){
+		"refused": func(d *desk) {
+			d.entry(d.run().ID, Entry{Kind: Unread, Row: d.run().Owed[0].Row, Text: d.run().Owed[0].Text})
+		},
+		"never got": func(*desk) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := atWork(t)
+			d.entry(d.run().ID, Entry{Kind: Steered, How: "steer", Text: "Use the sandbox.", By: "cli"})
+			d.entry(d.run().ID, Entry{Kind: Finished, Outcome: Review, Text: "done"})
+			deliver(d)
+			d.entry(d.run().ID, Entry{Kind: Ended})
+			equal(t, "did", d.settle(), []Do{DoResume, DoShow, DoStart})
+			same(t, "lines", strings.Join(d.run().Extra, "|"), "Use the sandbox.")
+			d.finish(Review, "done")
+			equal(t, "once", d.later(time.Hour), []Do{DoShow})
+		})
+	}
+	t.Run("delivered in time", func(t *testing.T) {
+		d := atWork(t)
+		d.entry(d.run().ID, Entry{Kind: Steered, How: "follow_up", Text: "Use the sandbox.", By: "cli"})
+		d.entry(d.run().ID, Entry{Kind: Delivered, Row: d.run().Owed[0].Row})
+		d.finish(Review, "done")
+		equal(t, "did", d.later(time.Hour), []Do{DoShow})
+	})
+	t.Run("stopped by a person", func(t *testing.T) {
+		d := atWork(t)
+		d.entry(d.run().ID, Entry{Kind: Steered, How: "steer", Text: "Use the sandbox.", By: "cli"})
+		d.entry(d.run().ID, Entry{Kind: Stopping, By: "command", Reason: "by command"})
+		d.entry(d.run().ID, Entry{Kind: Ended})
+		equal(t, "did", d.later(time.Hour), []Do{DoShow})
+		d.move("Shop.md", "Card", "Plan")
+		equal(t, "and goes along when it goes on", d.later(3*time.Second), []Do{DoResume, DoShow, DoStart})
+		same(t, "lines", strings.Join(d.run().Extra, "|"), "Use the sandbox.")
+	})
+}
+
+// What came too late for a turn that ended in a question goes along with the
+// answer, and is owed no more.
+func TestSaidTooLateForAQuestion(t *testing.T) {
+	d := atWork(t)
+	d.entry(d.run().ID, Entry{Kind: Steered, How: "steer", Text: "Use the sandbox.", By: "cli"})
+	row := d.run().Owed[0].Row
+	d.ask(Ask{ID: "q7", Kind: "question", Title: "Which account?"})
+	for range 2 { // told once while it asks, and again by the end of its life
+		d.entry(d.run().ID, Entry{Kind: Unread, Row: row, Text: "Use the sandbox."})
+	}
+	text := "The first."
+	d.entry(d.run().ID, Entry{Kind: Answered, Ask: &Ask{ID: "q7"}, Answer: &Answer{Value: &text}, By: "cli"})
+	same(t, "owed", d.run().Owed[0].Kind+" "+d.run().Owed[0].Text, "prompt Use the sandbox.\n\nThe first.")
+	d.entry(d.run().ID, Entry{Kind: Delivered, Row: d.run().Owed[0].Row})
+	d.entry(d.run().ID, Entry{Kind: Unread, Row: row, Text: "Use the sandbox."})
+	d.finish(Review, "done")
+	equal(t, "did", d.later(time.Hour), []Do{DoShow})
+}
+
+// A run that goes on says what its agent had not read first, and its card shows
+// who said it.
+func TestGoesOnWithWhatWasNotRead(t *testing.T) {
+	d := atWork(t)
+	d.entry(d.run().ID, Entry{Kind: Steered, How: "steer", Text: "Use the sandbox.", By: "cli"})
+	d.entry(d.run().ID, Entry{Kind: Interrupted, Reason: "its keeper was killed"})
+	same(t, "unsaid", strings.Join(d.run().Unsaid(), "|"), "Use the sandbox.")
+	d.entry(d.run().ID, Entry{Kind: Resumed, By: "cli", Lines: append(d.run().Unsaid(), "In blue.")})
+	same(t, "unsaid", strings.Join(d.run().Unsaid(), "|"), "")
+	same(t, "last", d.run().Last().What, "In blue.")
+	d.entry(d.run().ID, Entry{Kind: Started, Life: 2})
+	d.entry(d.run().ID, Entry{Kind: Steered, How: "steer", Text: "In red.", By: "pane"})
+	d.entry(d.run().ID, Entry{Kind: Interrupted, Reason: "its keeper was killed"})
+	d.entry(d.run().ID, Entry{Kind: Resumed, By: "on_interrupt: resume", Lines: d.run().Unsaid()})
+	same(t, "last", d.run().Last().What+" "+d.run().Last().By, "In red. pane")
+}
+
+// Text at the end of a chat is an answer, steering or a reply, by what the run is
+// at.
+func TestSentInTheChat(t *testing.T) {
+	sent := func(d *desk) []Do {
+		d.entry(d.run().ID, Entry{Kind: Offered, Offer: "s0001"})
+		d.made = []Made{{Offer: "s0001", Ticked: []int{0}, Text: "In blue.", By: ByChat, Since: d.now}}
+		return d.later(3 * time.Second)
+	}
+	t.Run("while it works", func(t *testing.T) {
+		d := atWork(t)
+		equal(t, "did", sent(d), []Do{DoSteer, DoShow})
+		same(t, "owed", d.run().Owed[0].Kind+" "+d.run().Owed[0].Text, "steer In blue.")
+		equal(t, "once", d.later(time.Minute), nil)
+	})
+	t.Run("while it asks for leave", func(t *testing.T) {
+		d := asking(t, mayI)
+		equal(t, "did", sent(d), []Do{DoSteer})
+		same(t, "asks", len(d.run().Asks), 1)
+	})
+	t.Run("while it asks for a text", func(t *testing.T) {
+		d := asking(t, name)
+		equal(t, "did", sent(d), []Do{DoAnswer, DoShow})
+		same(t, "owed", *d.run().Owed[0].Answer.Value, "In blue.")
+	})
+	t.Run("when it is over", func(t *testing.T) {
+		d := atWork(t)
+		d.finish(Review, "done")
+		d.settle()
+		equal(t, "did", sent(d), []Do{DoResume, DoShow, DoStart})
+		same(t, "lines", strings.Join(d.run().Extra, "|"), "In blue.")
+	})
+	t.Run("when it is accepted", func(t *testing.T) {
+		d := atWork(t)
+		d.finish(Review, "done")
+		d.settle()
+		d.entry(d.run().ID, Entry{Kind: Accepted, By: "cli"})
+		d.settle()
+		equal(t, "did", sent(d), nil)
+	})
+}

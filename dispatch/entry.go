@@ -51,6 +51,7 @@ const (
 	Answered    Kind = "answered"    // a person answered an ask; the agent gets it next
 	Steered     Kind = "steered"     // a person has something to say to an agent at work; it gets it next
 	Delivered   Kind = "delivered"   // what was answered or said is on its way to the agent, whatever comes
+	Unread      Kind = "unread"      // it did not read that before its turn was over: the next one begins with it
 	Offered     Kind = "offered"     // a person may write something into the chat, and tick it by this id
 )
 
@@ -64,32 +65,33 @@ type Entry struct {
 	Life int       `json:"life,omitempty"`
 	Seq  int64     `json:"seq,omitempty"` // position in the life's capture it comes from
 
-	Card    *Card    `json:"card,omitempty"`    // claimed; show: as it is meant to stand; shown: as it stands
-	Agent   string   `json:"agent,omitempty"`   // claimed
-	Project string   `json:"project,omitempty"` // claimed
-	Folder  string   `json:"folder,omitempty"`  // claimed: real path
-	Nonce   string   `json:"nonce,omitempty"`   // claimed
-	Session string   `json:"session,omitempty"` // bound
-	Chat    string   `json:"chat,omitempty"`    // claimed: path of the chat file
-	By      string   `json:"by,omitempty"`      // claimed, stopping, resumed, answered, steered, accepted: see the constants
-	Reason  string   `json:"reason,omitempty"`  // one sentence
-	Command string   `json:"command,omitempty"` // the client's id of the command that asked for it
-	Word    string   `json:"word,omitempty"`    // show: the status word
-	To      string   `json:"to,omitempty"`      // show: the lane's role, empty: it stays
-	Lines   []string `json:"lines,omitempty"`   // show: what is written; resumed: what the person added
-	Board   string   `json:"board,omitempty"`   // shown: where
-	Outcome string   `json:"outcome,omitempty"` // finished, ended
-	Text    string   `json:"text,omitempty"`    // finished: the last answer; resumed: the prompt's text; steered: what is said
-	Ask     *Ask     `json:"ask,omitempty"`     // asked; ask_gone: only its id
-	Tokens  int64    `json:"tokens,omitempty"`  // finished, ended: of this life
-	Cost    *float64 `json:"cost,omitempty"`    // finished, ended: of this life, USD
-	Exit    *Exit    `json:"exit,omitempty"`    // ended
-	Earlier *Earlier `json:"earlier,omitempty"` // claimed: the run whose card this is now
-	Answer  *Answer  `json:"answer,omitempty"`  // answered
-	Row     string   `json:"row,omitempty"`     // delivered: the id of the row for the agent
-	How     string   `json:"how,omitempty"`     // steered: steer or follow_up
-	Took    []string `json:"took,omitempty"`    // answered, resumed: the person's lines that it is made of, which go from where they stood
-	Said    string   `json:"said,omitempty"`    // chat: the entry of what a person said last that goes along
+	Card     *Card    `json:"card,omitempty"`     // claimed; show: as it is meant to stand; shown: as it stands
+	Agent    string   `json:"agent,omitempty"`    // claimed
+	Project  string   `json:"project,omitempty"`  // claimed
+	Folder   string   `json:"folder,omitempty"`   // claimed: real path
+	Nonce    string   `json:"nonce,omitempty"`    // claimed
+	Session  string   `json:"session,omitempty"`  // bound
+	Chat     string   `json:"chat,omitempty"`     // claimed: path of the chat file
+	By       string   `json:"by,omitempty"`       // claimed, stopping, resumed, answered, steered, accepted: see the constants
+	Reason   string   `json:"reason,omitempty"`   // one sentence
+	Command  string   `json:"command,omitempty"`  // the client's id of the command that asked for it
+	Word     string   `json:"word,omitempty"`     // show: the status word
+	To       string   `json:"to,omitempty"`       // show: the lane's role, empty: it stays
+	Lines    []string `json:"lines,omitempty"`    // show: what is written; resumed: what the person added
+	Board    string   `json:"board,omitempty"`    // shown: where
+	Outcome  string   `json:"outcome,omitempty"`  // finished, ended
+	Text     string   `json:"text,omitempty"`     // finished: the last answer; resumed: the prompt's text; steered, unread: what is said
+	Ask      *Ask     `json:"ask,omitempty"`      // asked; ask_gone: only its id
+	Tokens   int64    `json:"tokens,omitempty"`   // finished, ended: of this life
+	Cost     *float64 `json:"cost,omitempty"`     // finished, ended: of this life, USD
+	Exit     *Exit    `json:"exit,omitempty"`     // ended
+	Earlier  *Earlier `json:"earlier,omitempty"`  // claimed: the run whose card this is now
+	Answer   *Answer  `json:"answer,omitempty"`   // answered
+	Row      string   `json:"row,omitempty"`      // delivered, unread: the id of the row for the agent
+	Approval string   `json:"approval,omitempty"` // answered: the permission it comes from, or that was given with it
+	How      string   `json:"how,omitempty"`      // steered: steer or follow_up
+	Took     []string `json:"took,omitempty"`     // answered, resumed: the person's lines that it is made of, which go from where they stood
+	Said     string   `json:"said,omitempty"`     // chat: the entry of what a person said last that goes along
 	// Offer is what a person can tick from now on (asked, finished, ended,
 	// interrupted, offered, chat), or what they ticked (answered, steered, resumed,
 	// accepted, stopping).

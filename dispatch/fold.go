@@ -216,6 +216,7 @@ func (r *Run) left(e Entry, outcome string) {
 	switch r.Phase {
 	case PhaseEnding:
 		r.Phase = PhaseOver
+		r.keepOwed()
 	case PhaseStopping:
 		r.stopped(e)
 	case PhaseClaimed, PhaseWorking, PhaseWaiting:
@@ -233,18 +234,26 @@ func (r *Run) stopped(e Entry) {
 
 // resumed is another turn of a run that was over.
 func (r *Run) resumed(e Entry) {
+	unsaid := r.Unsaid()
 	r.Phase, r.Outcome, r.Reason, r.By, r.Ended, r.Stopping = PhaseClaimed, "", "", "", time.Time{}, time.Time{}
 	r.Extra, r.Prompt, r.Turn, r.Waited = e.Lines, e.Text, e.Time, 0
-	r.Asks, r.Owed, r.InSync, r.Tries, r.Offer = nil, nil, false, 0, ""
-	r.ToldBefore = len(r.Told)
+	r.Asks, r.Owed, r.Late, r.InSync, r.Tries, r.Offer = nil, nil, nil, false, 0, ""
 	r.take(e)
-	if e.By != ByMoved && len(e.Lines) > 0 {
-		r.Told = append(slices.Clone(r.Told), Told{What: strings.Join(e.Lines, "\n"), By: e.By, At: e.Time, Offer: e.Offer, Prompt: true})
+	now := e.Lines
+	if n := len(unsaid); n > 0 && n <= len(now) && slices.Equal(now[:n], unsaid) {
+		if now = now[n:]; len(now) == 0 {
+			return // it goes on with what was told before
+		}
+	}
+	r.ToldBefore = len(r.Told)
+	if e.By != ByMoved && len(now) > 0 {
+		r.Told = append(slices.Clone(r.Told), Told{What: strings.Join(now, "\n"), By: e.By, At: e.Time, Offer: e.Offer, Prompt: true})
 	}
 }
 
 func (r *Run) over(e Entry, outcome, reason string) {
-	r.Phase, r.Outcome, r.Reason, r.Ended, r.Asks, r.Owed = PhaseOver, outcome, reason, e.Time, nil, nil
+	r.Phase, r.Outcome, r.Reason, r.Ended, r.Asks = PhaseOver, outcome, reason, e.Time, nil
+	r.keepOwed()
 }
 
 func (r *Run) add(e Entry) {

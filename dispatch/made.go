@@ -127,6 +127,12 @@ func cutRunes(s string, n int) string {
 // said looks at what people made of the run's offers, and reports whether
 // something follows. Who settled first is asked first.
 func (k *keep) said(r *Run, st standing, sight *RunSight) bool {
+	if k.approved(r) {
+		return true
+	}
+	if k.unread(r) {
+		return true
+	}
 	for _, o := range r.Offers() {
 		all := k.made(r, o, st, sight)
 		slices.SortStableFunc(all, func(a, b Made) int { return a.Since.Compare(b.Since) })
@@ -200,7 +206,7 @@ func (k *keep) follows(r *Run, o Offer, c Choice, s Made) bool {
 	case DoesStop:
 		a.Do, a.Reason = DoStop, "by a box"
 	case DoesGoOn, DoesReturn:
-		return k.goOn(r, c, s, a)
+		return k.goOn(r, replied(c, s), a)
 	default:
 		return false
 	}
@@ -208,9 +214,33 @@ func (k *keep) follows(r *Run, o Offer, c Choice, s Made) bool {
 	return true
 }
 
+// unread lets a run that was done go on with what its agent had not read. After
+// any other end a person says that it goes on.
+func (k *keep) unread(r *Run) bool {
+	late := texts(r.Late)
+	if r.Phase != PhaseOver || len(late) == 0 || r.Outcome == Accept {
+		return false
+	}
+	if r.Outcome == Review && k.goOn(r, nil, Action{Run: r.ID, By: ByLate}) {
+		return true
+	}
+	if r.Outcome != Stopped {
+		k.along(r, "its agent did not read this in time, and goes on with it: "+boxText(late[0]))
+	}
+	return false
+}
+
+// replied is what goes along with a box that lets a run go on.
+func replied(c Choice, s Made) []string {
+	if c.Does == DoesReturn {
+		return []string{s.Text}
+	}
+	return nil
+}
+
 // goOn lets a run that is over go on, when it may and its folder is free; a box
-// that is ticked before waits.
-func (k *keep) goOn(r *Run, c Choice, s Made, a Action) bool {
+// that is ticked before waits. What came too late for its last turn goes first.
+func (k *keep) goOn(r *Run, text []string, a Action) bool {
 	st := k.find.run(r)
 	switch {
 	case len(st.places) != 1 || !st.places[0].item:
@@ -224,10 +254,7 @@ func (k *keep) goOn(r *Run, c Choice, s Made, a Action) bool {
 		k.along(r, "it goes on when there is room: "+why)
 		return false
 	}
-	a.Do, a.Lines = DoResume, added(r, st.places[0].card)
-	if c.Does == DoesReturn {
-		a.Lines = append(a.Lines, s.Text)
-	}
+	a.Do, a.Lines = DoResume, slices.Concat(r.Unsaid(), added(r, st.places[0].card), text)
 	k.do(a)
 	return true
 }
@@ -283,7 +310,7 @@ func (k *keep) sent(r *Run, s Made, a Action) bool {
 		k.do(a)
 		return true
 	case PhaseOver:
-		return k.goOn(r, Choice{Does: DoesReturn}, s, a)
+		return k.goOn(r, []string{s.Text}, a)
 	}
 	return false // it is about to be one of them
 }

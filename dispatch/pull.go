@@ -154,7 +154,7 @@ func (p *pull) start(v *Verdict) {
 	}
 	switch r := v.over; {
 	case v.resumes():
-		a.Do, a.Run, a.By, a.Lines = DoResume, r.ID, ByMoved, added(r, c)
+		a.Do, a.Run, a.By, a.Lines = DoResume, r.ID, ByMoved, slices.Concat(r.Unsaid(), added(r, c))
 	case r != nil:
 		a.Earlier = &Earlier{Run: r.ID, Agent: r.Agent, Answer: r.Answer, Wrote: r.Wrote}
 	}

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -12,6 +13,10 @@ const (
 	ByBoard = "board" // a box on the card
 	ByNote  = "note"  // Needs me
 	ByChat  = "chat"
+	// ByApproval is a permission that was given for more than once.
+	ByApproval = "approval"
+	// ByLate is what was said to an agent that did not read it in time.
+	ByLate = "late"
 )
 
 // Answer is what a person answered to an ask: a value, or yes or no.
@@ -70,6 +75,7 @@ type Owed struct {
 	Ask    string
 	Answer Answer
 	Text   string
+	Along  bool // it went along with an answer: it is owed no more
 }
 
 // Last is what a person said last in the turn at hand; nil: nothing.
@@ -105,14 +111,72 @@ func (r *Run) applyTalk(e Entry) {
 	case Answered:
 		r.answered(e)
 	case Steered:
-		if r.take(e); r.Open() {
-			r.tell(e, "", e.Text, Owed{Row: "say-" + e.ID, Kind: e.How, Text: e.Text})
+		if r.take(e); r.Live() {
+			r.tell(e, "", e.Text, Owed{Row: rowOf(e.ID), Kind: e.How, Text: e.Text})
 		}
 	case Offered:
 		r.offered(e)
 	case Delivered:
-		r.Owed = slices.DeleteFunc(slices.Clone(r.Owed), func(o Owed) bool { return o.Row == e.Row })
+		r.settle(e.Row)
+	case Unread:
+		r.settle(e.Row)
+		r.unread(Owed{Row: e.Row, Text: e.Text})
 	}
+}
+
+// settle takes something off what the agent is owed.
+func (r *Run) settle(row string) {
+	r.Owed = slices.DeleteFunc(slices.Clone(r.Owed), func(o Owed) bool { return o.Row == row })
+}
+
+// unread keeps what the agent was to get and did not read.
+func (r *Run) unread(o Owed) {
+	if o.Text == "" || slices.ContainsFunc(r.Late, func(l Owed) bool { return l.Row == o.Row }) {
+		return
+	}
+	r.Late = append(slices.Clone(r.Late), o)
+}
+
+// keepOwed keeps what the agent is still owed when it is gone.
+func (r *Run) keepOwed() {
+	for _, o := range r.Owed {
+		r.unread(o)
+	}
+	r.Owed = nil
+}
+
+// Unsaid is what a person said that the agent has not read: the run goes on with
+// that first.
+func (r *Run) Unsaid() []string { return texts(slices.Concat(r.Late, r.Owed)) }
+
+func wentAlong(late []Owed) []Owed {
+	late = slices.Clone(late)
+	for i := range late {
+		late[i].Along = true
+	}
+	return late
+}
+
+func texts(owed []Owed) []string {
+	var out []string
+	for _, o := range owed {
+		if o.Text != "" && !o.Along {
+			out = append(out, o.Text)
+		}
+	}
+	return out
+}
+
+// rowOf is the id of the row that what is said in an entry becomes.
+func rowOf(entry string) string { return "say-" + entry }
+
+// RowOf is the id of the row by which an agent was told something while it
+// worked; empty: it was told otherwise.
+func (t Told) RowOf() string {
+	if t.Prompt || t.Ask != "" {
+		return ""
+	}
+	return rowOf(t.Entry)
 }
 
 // answered is the first answer to an ask that is open; later ones are none. A
@@ -128,7 +192,8 @@ func (r *Run) answered(e Entry) {
 	}
 	o := Owed{Row: "answer-" + ask.ID, Kind: "answer", Ask: ask.ID, Answer: *e.Answer}
 	if ask.Kind == "question" {
-		o.Kind, o.Text = "prompt", *orEmpty(e.Answer.Value)
+		o.Kind, o.Text = "prompt", strings.Join(append(texts(r.Late), *orEmpty(e.Answer.Value)), "\n\n")
+		r.Late = wentAlong(r.Late)
 	}
 	r.tell(e, ask.ID, e.Answer.String(), o)
 	r.take(e)

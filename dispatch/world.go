@@ -45,6 +45,7 @@ type Settings struct {
 	Wiki           bool          // links are wikilinks (the folder has .obsidian), else Markdown links
 	Text           bool          // marks: text
 	Terminal       bool          // answers: terminal; permissions are not asked for in notes
+	Approvals      []Approval    // permissions that were given for more than once
 	// Before are the cards that were there before a grant, as they were then.
 	Before map[CardID]Was
 	// Forced are the cards a person asked for by command: no typing pause, no Before.
@@ -165,15 +166,16 @@ type Action struct {
 	// From is the lane the card stands in. Found elsewhere when it is written,
 	// a person has moved it meanwhile: it is not moved then, and a first claim
 	// is void (show).
-	From   string
-	By     string
-	Reason string
-	Ask    string   // timeout, answer
-	Lines  []string // resume: what the person added
-	Took   []string // answer, resume: their lines that it is made of
-	Answer *Answer  // answer
-	Text   string   // steer
-	Offer  string   // what they ticked: answer, steer, resume, accept, stop
+	From     string
+	By       string
+	Reason   string
+	Ask      string   // timeout, answer
+	Lines    []string // resume: what the person added
+	Took     []string // answer, resume: their lines that it is made of
+	Answer   *Answer  // answer
+	Text     string   // steer
+	Offer    string   // what they ticked: answer, steer, resume, accept, stop
+	Approval string   // answer: the permission that covers it
 }
 
 // Decision is what follows from a World.

@@ -85,10 +85,11 @@ type Event struct {
 	Seq      int64
 	Time     time.Time
 	Session  string // Bound: the agent's own session id or file
-	Text     string // Text, Thought: a delta. Note: one sentence. Done: the last answer's whole text
+	Text     string // Text, Thought: a delta. Note: one sentence. Late: what was said. Done: the last answer's whole text
 	Tool     *Tool  // ToolBegin, ToolUpdate, ToolEnd
 	Ask      *Ask   // Ask
 	AskID    string // AskGone
+	Row      string // Late: the id of the command it was
 	Plan     []Step // Plan: the whole list
 	Usage    *Usage // Usage: of one message, to be added up; Done: nil
 	Outcome  string // Done: completed, interrupted, failed, refused, limit
@@ -112,6 +113,7 @@ const (
 	Plan       Kind = "plan"
 	UsageSeen  Kind = "usage"
 	Note       Kind = "note"
+	Late       Kind = "late" // the agent ends, or ended, without having read what was said to it
 	Done       Kind = "done"
 )
 

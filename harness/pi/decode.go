@@ -63,6 +63,7 @@ func (s *session) row(data []byte) {
 		s.request([]byte(row.Line))
 	case "eof", "term", "kill":
 		s.stopping, s.waiting = true, nil
+		s.late()
 	}
 }
 
@@ -91,6 +92,11 @@ func (s *session) request(line []byte) {
 			s.why = unquote(field(line, "note"))
 		}
 		return // has no response
+	case Steer, FollowUp:
+		s.unread = append(s.unread, harness.Command{ID: id, Text: unquote(field(line, "message"))})
+		if s.stopping {
+			s.late()
+		}
 	case GetState:
 		if s.turn != nil {
 			s.turn.fence, s.turn.fenceID = s.at.Seq, id

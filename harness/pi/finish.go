@@ -91,11 +91,16 @@ func (s *session) done(outcome, reason string) {
 func (s *session) Exit(code int, signal string, at time.Time) []harness.Event {
 	s.events, s.sends = nil, nil
 	s.at = harness.Line{Seq: s.at.Seq, Time: at}
-	t := s.turn
-	if t == nil {
-		return nil
+	if s.turn != nil {
+		s.died(code, signal)
 	}
-	switch {
+	s.late()
+	return s.events
+}
+
+// died ends the turn in which the process ended.
+func (s *session) died(code int, signal string) {
+	switch t := s.turn; {
 	case t.aborted || s.stopping && t.phase != ended:
 		s.done(harness.Interrupted, "")
 	case t.phase == ended && !s.compacts && t.answered:
@@ -103,7 +108,6 @@ func (s *session) Exit(code int, signal string, at time.Time) []harness.Event {
 	default:
 		s.done(harness.Failed, s.death(code, signal))
 	}
-	return s.events
 }
 
 // death says why a process ended that should not have.

@@ -41,6 +41,7 @@ func (s *session) message(line []byte) {
 	t := s.turn
 	m, ok := assistant(line)
 	if !ok {
+		s.read(line)
 		return
 	}
 	t.answer, t.stop, t.rawStop, t.failure, t.answered = text(m.Content), m.StopReason, m.RawStop, m.ErrorMessage, true
@@ -49,6 +50,31 @@ func (s *session) message(line []byte) {
 	}
 	t.streamed.Reset()
 	s.usage(m)
+}
+
+// read takes a message off those that pi has not taken up: from here on it is
+// part of the conversation.
+func (s *session) read(line []byte) {
+	if len(s.unread) == 0 {
+		return
+	}
+	var m Message
+	raw := field(line, "message")
+	if unquote(field(raw, "role")) != "user" || json.Unmarshal(raw, &m) != nil {
+		return
+	}
+	said := text(m.Content)
+	if i := slices.IndexFunc(s.unread, func(c harness.Command) bool { return c.Text == said }); i >= 0 {
+		s.unread = slices.Delete(s.unread, i, i+1)
+	}
+}
+
+// late says what pi has not taken up and will not any more.
+func (s *session) late() {
+	for _, c := range s.unread {
+		s.say(harness.Event{Kind: harness.Late, Row: c.ID, Text: fromText(c.Text)})
+	}
+	s.unread = nil
 }
 
 // usage says what a message cost. A message that failed has none: pi writes

@@ -41,6 +41,7 @@ type session struct {
 	rows       map[string]bool   // row ids seen in the capture
 	asks       []openAsk         // in the order they came
 	waiting    []harness.Command // prompts not sent yet
+	unread     []harness.Command // steering and follow-ups that were sent and that pi has not taken up
 	prompting  bool              // a prompt was handed out and its turn is not done
 
 	gated    bool   // the permission gate has said that it is there
@@ -259,6 +260,14 @@ func derived(what string, seq int64) string {
 func asText(s string) string {
 	if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "!") {
 		return " " + s
+	}
+	return s
+}
+
+// fromText is what a person said, of a message that asText made.
+func fromText(s string) string {
+	if strings.HasPrefix(s, " /") || strings.HasPrefix(s, " !") {
+		return s[1:]
 	}
 	return s
 }

@@ -276,6 +276,58 @@ func TestLateSteer(t *testing.T) {
 	}
 }
 
+// TestUnread: what was sent and not taken up is told of when pi is to end: until
+// then its next prompt would bring it.
+func TestUnread(t *testing.T) {
+	late := func(events []harness.Event) string {
+		var out []string
+		for _, e := range events {
+			if e.Kind == harness.Late {
+				out = append(out, e.Row+" "+e.Text)
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	const read = `{"type":"message_end","message":{"role":"user","content":[{"type":"text","text":" /use euros"}]}}`
+	steer := harness.Command{ID: "s", Kind: "steer", Text: "/use euros"}
+	for _, c := range []struct {
+		name string
+		do   func(*talk)
+		want string
+	}{
+		{"taken up", func(k *talk) { k.wrote(k.encode(steer)); k.out(read) }, ""},
+		{"not taken up", func(k *talk) { k.wrote(k.encode(steer)) }, "s /use euros"},
+		{"another one taken up", func(k *talk) {
+			k.wrote(k.encode(steer))
+			k.wrote(k.encode(harness.Command{ID: "f", Kind: "follow_up", Text: "and ship"}))
+			k.out(read)
+		}, "f and ship"},
+		{"said twice, taken up once", func(k *talk) {
+			k.wrote(k.encode(steer))
+			again := steer
+			again.ID = "s2"
+			k.wrote(k.encode(again))
+			k.out(read)
+		}, "s2 /use euros"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := busy(t)
+			c.do(k)
+			equal(t, "at the end of its input", late(k.wrote(k.s.Finish())), c.want)
+			equal(t, "and at its own", late(k.s.Exit(0, "", time.Time{})), "")
+			k = busy(t)
+			c.do(k)
+			equal(t, "when it dies", late(k.s.Exit(1, "", time.Time{})), c.want)
+		})
+	}
+	t.Run("sent after it was told to end", func(t *testing.T) {
+		k := busy(t)
+		row := k.encode(steer)
+		k.wrote(k.s.Finish())
+		equal(t, "late", late(k.wrote(row)), "s /use euros")
+	})
+}
+
 // TestOurInterruptWins: pi calls the turn complete, and we had stopped it.
 func TestOurInterruptWins(t *testing.T) {
 	k := busy(t)

@@ -91,6 +91,13 @@ func (c *Client) Boards(ctx context.Context) ([]Board, error) {
 	return v.Boards, err
 }
 
+// Approvals asks for the permissions that were given for more than once.
+func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
+	var v Approvals
+	err := c.get(ctx, "approvals", nil, &v)
+	return v.Approvals, err
+}
+
 // Do has something changed.
 func (c *Client) Do(ctx context.Context, cmd Command) (v Result, err error) {
 	body, err := Marshal(cmd)

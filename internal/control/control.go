@@ -11,6 +11,7 @@
 //	GET  /v1/chat?run=RUN
 //	GET  /v1/journal?since=TIME (RFC 3339; without it: everything)
 //	GET  /v1/boards
+//	GET  /v1/approvals
 //	POST /v1/do                 a Command, answered by a Result
 //	GET  /v1/events?since=N     server-sent events: id is Seq, event is Kind, data is the Event
 //
@@ -35,6 +36,7 @@ type Reader interface {
 	Chat(ctx context.Context, run string) (Chat, error)
 	Journal(ctx context.Context, since time.Time) ([]JournalEntry, error)
 	Boards(ctx context.Context) ([]Board, error)
+	Approvals(ctx context.Context) ([]Approval, error)
 }
 
 // Backend is a Reader that can also change things: the daemon.
@@ -50,13 +52,13 @@ type Backend interface {
 // returns the first result and does nothing.
 type Command struct {
 	ID    string `json:"id"`
-	Name  string `json:"name"` // run, stop, stop_all, retry, answer, end_ask, steer, follow_up, reply, accept, send_back, add, lanes_add, grant, probe
+	Name  string `json:"name"` // run, stop, stop_all, retry, answer, end_ask, steer, follow_up, reply, accept, send_back, revoke, add, lanes_add, grant, probe
 	Card  string `json:"card,omitempty"`
 	Run   string `json:"run,omitempty"`
 	Board string `json:"board,omitempty"`
 	// Text is of add the card; of grant those of the words "start", "trust" and
 	// "here" that are meant; of steer, follow_up, reply and send_back what the agent
-	// is told.
+	// is told; of revoke the id of the permission.
 	Text  string  `json:"text,omitempty"`
 	Ask   string  `json:"ask,omitempty"`   // answer, end_ask: the ask's id; empty: the only one that is open
 	Value *string `json:"value,omitempty"` // answer: the option's text, the text, or Allow or Deny
@@ -347,4 +349,25 @@ type Project struct {
 // Projects is `project list --json`.
 type Projects struct {
 	Projects []Project `json:"projects"`
+}
+
+// Approvals is `approvals --json`.
+type Approvals struct {
+	Approvals []Approval `json:"approvals"`
+}
+
+// Approval is a permission that was given for more than once.
+type Approval struct {
+	ID      string     `json:"id"`
+	Scope   string     `json:"scope"` // session, project, always
+	Agent   string     `json:"agent"`
+	Project string     `json:"project"`
+	Folder  string     `json:"folder"`
+	Run     string     `json:"run"`
+	Title   string     `json:"title"`
+	Message string     `json:"message"`
+	Given   time.Time  `json:"given"`
+	By      string     `json:"by"`
+	Used    int        `json:"used"`
+	Last    *time.Time `json:"last"`
 }

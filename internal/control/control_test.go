@@ -27,6 +27,7 @@ type fake struct {
 	chat    Chat
 	journal []JournalEntry
 	boards  []Board
+	allowed []Approval
 	result  Result
 	err     error
 	asked   []string
@@ -42,7 +43,9 @@ func (f *fake) ask(format string, args ...any) error {
 func (f *fake) Status(context.Context) (Status, error)         { return f.status, f.ask("status") }
 func (f *fake) Why(_ context.Context, c string) (Why, error)   { return f.why, f.ask("why %s", c) }
 func (f *fake) Chat(_ context.Context, r string) (Chat, error) { return f.chat, f.ask("chat %s", r) }
-func (f *fake) Boards(context.Context) ([]Board, error)        { return f.boards, f.ask("boards") }
+
+func (f *fake) Approvals(context.Context) ([]Approval, error) { return f.allowed, f.ask("approvals") }
+func (f *fake) Boards(context.Context) ([]Board, error)       { return f.boards, f.ask("boards") }
 func (f *fake) Prompt(_ context.Context, c string) (Prompt, error) {
 	return f.prompt, f.ask("prompt %s", c)
 }
@@ -156,7 +159,7 @@ func check[T any](t *testing.T, what string, got T, err error, want T) {
 func TestEveryFieldGoesThroughTheSocket(t *testing.T) {
 	f := &fake{
 		status: filled[Status](t), why: filled[Why](t), prompt: filled[Prompt](t), log: filled[Log](t), chat: filled[Chat](t),
-		journal: filled[[]JournalEntry](t), boards: filled[[]Board](t), result: filled[Result](t),
+		journal: filled[[]JournalEntry](t), boards: filled[[]Board](t), allowed: filled[[]Approval](t), result: filled[Result](t),
 	}
 	c, ctx := serve(t, f), t.Context()
 	status, err := c.Status(ctx)
@@ -174,12 +177,14 @@ func TestEveryFieldGoesThroughTheSocket(t *testing.T) {
 	check(t, "journal", journal, err, f.journal)
 	boards, err := c.Boards(ctx)
 	check(t, "boards", boards, err, f.boards)
+	allowed, err := c.Approvals(ctx)
+	check(t, "approvals", allowed, err, f.allowed)
 	cmd := filled[Command](t)
 	result, err := c.Do(ctx, cmd)
 	check(t, "do", result, err, f.result)
 	check(t, "command", f.command, nil, cmd)
 	check(t, "asked", f.asked, nil, []string{
-		"status", "why Checkout & [[x]] ?a=b", "prompt ä", "log 01KB 7", "chat 01KB", "journal 2026-11-30T01:02:03.000000004+07:00", "boards", "do",
+		"status", "why Checkout & [[x]] ?a=b", "prompt ä", "log 01KB 7", "chat 01KB", "journal 2026-11-30T01:02:03.000000004+07:00", "boards", "approvals", "do",
 	})
 }
 
@@ -264,7 +269,7 @@ func TestEveryFieldIsInTheDocs(t *testing.T) {
 	}
 	types := map[string]reflect.Type{}
 	for _, v := range []any{
-		Status{}, Why{}, Prompt{}, Log{}, Chat{}, Journal{}, Boards{}, Agents{}, Checks{}, Projects{}, Command{}, Result{}, Event{}, Error{},
+		Status{}, Why{}, Prompt{}, Log{}, Chat{}, Journal{}, Boards{}, Agents{}, Checks{}, Projects{}, Approvals{}, Command{}, Result{}, Event{}, Error{},
 	} {
 		collect(reflect.TypeOf(v), types)
 	}

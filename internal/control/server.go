@@ -63,6 +63,10 @@ func (s *Server) handler() http.Handler {
 	get("chat", func(r *http.Request) (any, error) { return b.Chat(r.Context(), r.FormValue("run")) })
 	get("log", s.log)
 	get("journal", s.journal)
+	get("approvals", func(r *http.Request) (any, error) {
+		list, err := b.Approvals(r.Context())
+		return Approvals{Approvals: list}, err
+	})
 	get("boards", func(r *http.Request) (any, error) {
 		list, err := b.Boards(r.Context())
 		return Boards{Boards: list}, err

@@ -33,7 +33,7 @@ func (d *daemon) act(a dispatch.Action) bool {
 		return d.log(r, dispatch.Entry{Kind: dispatch.Accepted, By: a.By, Offer: a.Offer})
 	case dispatch.DoAnswer:
 		ask := r.AskByID(a.Ask)
-		return ask != nil && d.answer(r, *ask, *a.Answer, dispatch.Entry{By: a.By, Offer: a.Offer, Took: a.Took})
+		return ask != nil && d.answer(r, *ask, *a.Answer, dispatch.Entry{By: a.By, Offer: a.Offer, Took: a.Took, Approval: a.Approval})
 	case dispatch.DoSteer:
 		return d.steer(r, dispatch.Entry{How: "steer", Text: a.Text, By: a.By, Offer: a.Offer})
 	case dispatch.DoTimeout:

@@ -27,6 +27,11 @@ func (d *daemon) doAnswer(c control.Command) (res control.Result, err error) {
 	if err != nil {
 		return res, err
 	}
+	if a.Scope != "" && a.Scope != dispatch.ScopeOnce {
+		if err := d.mayGrant(); err != nil {
+			return res, err
+		}
+	}
 	if !d.answer(r, *ask, a, dispatch.Entry{By: from(c), Command: c.ID}) {
 		return res, unwritable()
 	}
@@ -77,8 +82,8 @@ func answerOf(ask dispatch.Ask, c control.Command) (a dispatch.Answer, err error
 		return a, refused(control.CodeUsage, "", "the note is longer than %d characters", control.NoteMax)
 	}
 	a.Note, a.Scope = strings.TrimSpace(c.Note), c.Scope
-	if a.Scope != "" && !slices.Contains(scopes(ask), a.Scope) {
-		return a, refused(control.CodeUsage, "", "an answer to it reaches no further than: %s", strings.Join(scopes(ask), ", "))
+	if a.Scope != "" && !slices.Contains(dispatch.Scopes(ask), a.Scope) {
+		return a, refused(control.CodeUsage, "", "an answer to it reaches no further than: %s", strings.Join(dispatch.Scopes(ask), ", "))
 	}
 	if c.Value == nil {
 		return a, refused(control.CodeUsage, choices(ask), "an answer is missing")
@@ -89,7 +94,9 @@ func answerOf(ask dispatch.Ask, c control.Command) (a dispatch.Answer, err error
 		if !ok {
 			return a, refused(control.CodeUsage, choices(ask), "%q is neither allow nor deny", *c.Value)
 		}
-		a.Confirmed = &yes
+		if a.Confirmed = &yes; !yes {
+			a.Scope = "" // a no is for this once
+		}
 		return a, nil
 	case "select":
 		option, ok := optionOf(ask.Options, *c.Value)
@@ -145,14 +152,25 @@ func choices(ask dispatch.Ask) string {
 	return "a text, or - to read it from the standard input"
 }
 
-// scopes are how far an answer to an ask can reach.
-func scopes(dispatch.Ask) []string { return []string{"once"} }
-
 // answer logs an answer and sends it.
 func (d *daemon) answer(r *run, ask dispatch.Ask, a dispatch.Answer, e dispatch.Entry) bool {
 	e.Kind, e.Ask, e.Answer = dispatch.Answered, &dispatch.Ask{ID: ask.ID, Kind: ask.Kind, Title: ask.Title}, &a
+	p, wide := d.permission(r, ask, a, e.By)
+	if wide = wide && e.Approval == ""; wide {
+		if err := d.keepApprovals(append(slices.Clone(d.approvals.all), p)); err != nil {
+			d.stall(err)
+			return false
+		}
+		e.Approval = p.ID
+	}
 	if !d.log(r, e) {
+		if wide {
+			d.takeBackApproval(p.ID)
+		}
 		return false
+	}
+	if e.By == dispatch.ByApproval {
+		d.usedApproval(e.Approval)
 	}
 	d.say("%s: @%s on %q is answered by the %s: %s", r.Board, r.Agent, r.Card.Title, e.By, short(oneLine(a.String()), 200))
 	d.deliver(r)
@@ -230,6 +248,11 @@ func (d *daemon) doReply(c control.Command) (res control.Result, err error) {
 		return res, refused(control.CodeUsage, "", "there is nothing to say")
 	case r.Open():
 		return res, refused(control.CodeConflict, "deckhand steer "+strings.ToLower(r.ID)+" TEXT", "%s is not over", r.Card.Title)
+	case r.Live() && r.Outcome == dispatch.Review: // it goes on as soon as its agent is gone
+		if !d.steer(r, dispatch.Entry{How: "follow_up", Text: c.Text, By: from(c), Command: c.ID}) {
+			return res, unwritable()
+		}
+		return res, nil
 	case r.Live():
 		return res, refused(control.CodeConflict, "try again in a moment", "%s is over in a moment", r.Card.Title)
 	case c.Name == "send_back" && r.Outcome != dispatch.Review:

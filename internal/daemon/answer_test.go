@@ -399,3 +399,88 @@ func (p *placeT) journaled(d *runningT, status string) string {
 	}
 	return ""
 }
+
+// A yes that reaches further than once answers the same question again, is
+// listed and counted, outlives the daemon, and can be revoked.
+func TestStandingPermission(t *testing.T) {
+	p, told := notifies(t, one("[ask] [record]"))
+	p.write(p.at("deckhand.yaml"), fast)
+	d := p.briefly(bounded(t))
+	run, ask := d.asked()
+	if got := strings.Join(ask.Scopes, " "); got != "once session project always" {
+		t.Errorf("scopes %s", got)
+	}
+	if _, err := d.command(control.Command{Name: "answer", Run: run.ID, Value: says("allow"), Scope: "forever"}); !code(err, control.CodeUsage) {
+		t.Errorf("a scope that is none: %v", err)
+	}
+	if _, err := d.command(control.Command{Name: "answer", Run: run.ID, Value: says("allow"), Scope: "project", From: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	d.reviewed()
+	d.end()
+
+	d = p.watching(bounded(t))
+	for {
+		if _, err := d.command(control.Command{ID: "again", Name: "send_back", Run: run.ID, Text: "Once more. [ask] [record]"}); err == nil {
+			break
+		} else if !strings.Contains(err.Error(), "over in a moment") && !strings.Contains(err.Error(), "first scan") {
+			t.Fatal(err)
+		}
+	}
+	d.until(func(s control.Status) bool { return s.Runs[0].Status == "working" })
+	d.reviewed()
+	list, err := d.client.Approvals(d.ctx)
+	if err != nil || len(list) != 1 || list[0].Used != 1 || list[0].Scope != "project" || list[0].Message != "The card says [ask]." || list[0].By != "cli" {
+		t.Fatalf("approvals %+v %v", list, err)
+	}
+	if got := p.journaled(d, "answered"); !strings.Contains(got, "Allow (project) (cli, "+list[0].ID+")") {
+		t.Errorf("the journal says %q", got)
+	}
+	record, err := os.ReadFile(filepath.Join(p.proj, "RECORD.log"))
+	if err != nil || strings.Count(string(record), "answer confirmed true") != 2 {
+		t.Errorf("record %v:\n%s", err, record)
+	}
+	if got := told(); strings.Count(got, "pi asks") != 1 {
+		t.Errorf("told of what was not asked:\n%s", got)
+	}
+	if _, err := d.command(control.Command{Name: "revoke", Text: list[0].ID[:20]}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.command(control.Command{Name: "revoke", Text: list[0].ID}); !code(err, control.CodeError) {
+		t.Errorf("revoked twice: %v", err)
+	}
+	if list, err := d.client.Approvals(d.ctx); err != nil || len(list) != 0 {
+		t.Errorf("approvals %+v %v", list, err)
+	}
+}
+
+// What an agent had not read when it was stopped is kept, said, and the first
+// thing that it is told when it goes on.
+func TestSaidAndNotRead(t *testing.T) {
+	p := newPlace(t, fast, one("[hang]"))
+	d := p.watching(bounded(t))
+	run := d.until(func(s control.Status) bool { return len(s.Runs) == 1 && s.Runs[0].Tokens > 0 }).Runs[0]
+	for _, c := range []control.Command{{Name: "steer", Text: "/Use the <sandbox>."}, {Name: "follow_up", Text: "Then ship."}, {Name: "stop"}} {
+		c.Run, c.From = run.ID, "cli"
+		if _, err := d.command(c); err != nil {
+			t.Fatal(c.Name, err)
+		}
+	}
+	d.until(func(s control.Status) bool { return s.Runs[0].Status == "stopped" })
+	if got := p.logs(); strings.Count(got, `"kind":"unread"`) != 2 {
+		t.Errorf("kept:\n%s", got)
+	}
+	if _, err := d.command(control.Command{Name: "reply", Run: run.ID, Text: "And in blue.", From: "cli"}); err != nil {
+		t.Fatal(err)
+	}
+	d.reviewed()
+	prompts, err := filepath.Glob(filepath.Join(p.o.State, "*/runs/*/2/prompt.md"))
+	if err != nil || len(prompts) != 1 {
+		t.Fatal(prompts, err)
+	}
+	prompt, err := os.ReadFile(prompts[0])
+	if err != nil || !strings.Contains(string(prompt), "/Use the <sandbox>.\nThen ship.\nAnd in blue.\n") {
+		t.Errorf("the prompt %v:\n%s", err, prompt)
+	}
+	p.shows(d, "Review", "\t\t- And in blue. · cli · ")
+}

@@ -130,6 +130,10 @@ func (b *backend) Boards(ctx context.Context) ([]control.Board, error) {
 	return inLoop(ctx, b.d, func() ([]control.Board, error) { return b.d.boardViews(), nil })
 }
 
+func (b *backend) Approvals(ctx context.Context) ([]control.Approval, error) {
+	return inLoop(ctx, b.d, func() ([]control.Approval, error) { return b.d.approvalViews(), nil })
+}
+
 func (b *backend) Do(ctx context.Context, c control.Command) (control.Result, error) {
 	return answered(ctx, b.d, func(answer func(control.Result, error)) { b.d.command(c, answer) })
 }

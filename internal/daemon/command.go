@@ -75,6 +75,8 @@ func (d *daemon) do(c control.Command, done reply) {
 		done(d.doSteer(c))
 	case "reply", "send_back":
 		done(d.doReply(c))
+	case "revoke":
+		done(d.doRevoke(c))
 	case "accept":
 		done(d.doAccept(c))
 	case "add":
@@ -215,7 +217,7 @@ func (d *daemon) goOn(r *run, e dispatch.Entry, text string) (res control.Result
 	if err := d.mayRetry(r); err != nil {
 		return res, err
 	}
-	e.Kind, e.Lines = dispatch.Resumed, dispatch.NewLines(r.Lines, personLines(r, s.card))
+	e.Kind, e.Lines = dispatch.Resumed, slices.Concat(r.Unsaid(), dispatch.NewLines(r.Lines, personLines(r, s.card)))
 	if text != "" {
 		e.Lines = append(e.Lines, text)
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"deckhand/dispatch"
@@ -41,7 +42,9 @@ func (d *daemon) told(r *run, to *runner, o dispatch.Owed, err error) {
 		r.untold = trouble{}
 		d.fact(r, dispatch.Entry{Kind: dispatch.Delivered, Row: o.Row})
 	case errors.Is(err, harness.ErrNoTurn):
-		d.tooLate(r, o)
+		if d.unread(r, o.Row, o.Text); o.Text == "" { // an answer has nothing that could be said later
+			d.fact(r, dispatch.Entry{Kind: dispatch.Delivered, Row: o.Row})
+		}
 	default:
 		if r.untold.failed(time.Now(), err) {
 			d.say("run %s: %v", r.ID, err)
@@ -49,7 +52,24 @@ func (d *daemon) told(r *run, to *runner, o dispatch.Owed, err error) {
 	}
 }
 
-// tooLate is something that was said to an agent whose turn was over by then.
-func (d *daemon) tooLate(r *run, o dispatch.Owed) {
-	d.fact(r, dispatch.Entry{Kind: dispatch.Delivered, Row: o.Row, Reason: "its turn was over: it was not told"})
+// unread is something that was said to an agent which did not read it before its
+// turn was over. The run goes on with it, or, when it ended in a question, it goes
+// along with the answer. A turn that is still to begin has had nothing to read.
+func (d *daemon) unread(r *run, row, text string) {
+	if text == "" || !r.Live() || r.Phase == dispatch.PhaseClaimed || slices.ContainsFunc(r.Late, func(l dispatch.Owed) bool { return l.Row == row }) {
+		return
+	}
+	d.fact(r, dispatch.Entry{Kind: dispatch.Unread, Row: row, Text: text})
+}
+
+// unsent finds what was on its way to an agent that was gone before it came there.
+func (d *daemon) unsent(r *run, life int, e end) {
+	if e.removed {
+		return // what came there is not known
+	}
+	for _, t := range r.Told {
+		if row := t.RowOf(); row != "" && t.Life == life && !e.rows[row] {
+			d.unread(r, row, t.What)
+		}
+	}
 }

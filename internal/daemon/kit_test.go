@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,4 +74,12 @@ func (p *placeT) inTurn() {
 		}
 		busy = begins
 	}
+}
+
+// briefly runs a daemon that is ended before the test.
+func (p *placeT) briefly(ctx context.Context) *runningT {
+	p.t.Helper()
+	o := p.o
+	o.Once = false
+	return p.start(ctx, o)
 }

@@ -53,6 +53,8 @@ func (d *daemon) hear(r *run, life int, e harness.Event) {
 	case harness.UsageSeen:
 		r.use.add(e.Usage)
 		r.model = cmp.Or(e.Usage.Model, r.model)
+	case harness.Late:
+		d.unread(r, e.Row, e.Text)
 	case harness.Done:
 		entry = finished(r, entry, e)
 	}
@@ -123,6 +125,7 @@ func (d *daemon) lifeEnded(r *run, life *harness.Life, e end) {
 		return swept{ended, kept, err}
 	}, func(v any) {
 		delete(d.busy, r.ID)
+		d.unsent(r, life.N, e)
 		if e.nothing && d.startAgain(r) {
 			return
 		}
@@ -156,7 +159,7 @@ func (d *daemon) startAgain(r *run) bool {
 	if r.misses++; r.misses > 2 || r.Phase != dispatch.PhaseWorking {
 		return false
 	}
-	return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "start"})
+	return d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: "start", Lines: r.Unsaid()})
 }
 
 type swept struct {
@@ -181,7 +184,7 @@ func (d *daemon) lifeOver(r *run, n int, e end, s swept) {
 	r.use.seen = nil
 	d.chatLater(r, true, true)
 	if r.Phase == dispatch.PhaseOver && r.Outcome == dispatch.Broken && d.machine.OnInterrupt == "resume" && r.resumes < mostResumes {
-		d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: byItself})
+		d.log(r, dispatch.Entry{Kind: dispatch.Resumed, By: byItself, Lines: r.Unsaid()})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // load reads the log of every run. A run folder that cannot be read is left
 // alone and named; it is no reason to keep the others waiting.
 func (m *model) load() error {
+	m.loadApprovals()
 	entries, err := os.ReadDir(m.f.path("runs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

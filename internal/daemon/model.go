@@ -48,7 +48,8 @@ type model struct {
 	offers    offers
 	made      map[string][]dispatch.Made // what people ticked and wrote, by file
 	pageNeeds map[string]inbox.Need      // what stands in Needs me, by offer
-	broken    []string                   // run folders that cannot be read, and why
+	approvals approvals
+	broken    []string // run folders that cannot be read, and why
 	mem       dispatch.Memory
 	forced    map[dispatch.CardID]bool
 	busy      map[string]bool // runs whose agent is being started, caught up with or ended
@@ -92,7 +93,7 @@ func (m *model) set() dispatch.Settings {
 		Settle: m.settings.Settle, Typing: m.settings.Typing, Once: m.o.Once, Held: m.held(),
 		Agents: map[string]dispatch.Agent{}, Projects: map[string]dispatch.Project{},
 		AddLanes: m.settings.AddLanes, MaxRunning: m.machine.MaxRunning, Longest: m.machine.Run, Day: m.machine.Day,
-		Wiki: m.wiki, Text: m.settings.Marks == "text", Terminal: m.machine.Answers == "terminal", Before: m.f.before(), Forced: m.forced,
+		Wiki: m.wiki, Text: m.settings.Marks == "text", Terminal: m.machine.Answers == "terminal", Approvals: m.approvals.all, Before: m.f.before(), Forced: m.forced,
 	}
 	for name := range m.machine.Agents {
 		s.Agents[name] = m.agent(name)

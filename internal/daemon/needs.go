@@ -81,7 +81,9 @@ func (m *model) needsOf(r *run) []inbox.Need {
 	switch n, ok := m.needOf(r); {
 	case r.Phase == dispatch.PhaseWaiting:
 		for _, a := range r.Asks {
-			out = append(out, m.askNeed(r, a))
+			if !m.covered(r, a.ID) {
+				out = append(out, m.askNeed(r, a))
+			}
 		}
 	case ok:
 		out = append(out, n)

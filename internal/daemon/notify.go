@@ -54,6 +54,9 @@ func (d *daemon) notify(now time.Time) {
 	for _, r := range d.sorted() {
 		for _, n := range r.news(now) {
 			e := dispatch.Entry{Kind: notified, Word: n.word}
+			if d.covered(r, n.ask) {
+				continue
+			}
 			if n.ask != "" {
 				e.Ask = &dispatch.Ask{ID: n.ask}
 			}

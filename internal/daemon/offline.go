@@ -84,3 +84,7 @@ func (o *offline) Journal(_ context.Context, since time.Time) ([]control.Journal
 }
 
 func (o *offline) Boards(context.Context) ([]control.Board, error) { return o.m.boardViews(), nil }
+
+func (o *offline) Approvals(context.Context) ([]control.Approval, error) {
+	return o.m.approvalViews(), nil
+}

@@ -168,7 +168,7 @@ func (m *model) goingOn(in harness.PromptInput, r *run, s spot, agent string) ha
 		return in
 	}
 	in.Nonce = cmp.Or(m.nonceOf(r, r.turns+1), in.Nonce)
-	in.Added = dispatch.NewLines(r.Lines, personLines(r, s.card))
+	in.Added = append(r.Unsaid(), dispatch.NewLines(r.Lines, personLines(r, s.card))...)
 	return in
 }
 

@@ -199,18 +199,36 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 func toldTalk(e dispatch.Entry) (status, reason string, ok bool) {
 	switch e.Kind {
 	case dispatch.Resumed:
-		return "steered", withWords("it goes on ("+e.By+")", strings.Join(e.Lines, "\n")), true
+		return "steered", withWords("it goes on ("+goesOn(e.By)+")", strings.Join(e.Lines, "\n")), true
 	case dispatch.Answered:
 		if e.Ask == nil || e.Answer == nil {
 			return "", "", false
 		}
-		return "answered", withWords(oneLine(e.Answer.String())+" ("+e.By+")", e.Ask.Title), true
+		return "answered", withWords(oneLine(e.Answer.String())+" ("+source(e)+")", e.Ask.Title), true
 	case dispatch.Steered:
 		return "steered", withWords(e.How+" ("+e.By+")", e.Text), true
+	case dispatch.Unread:
+		return "steered", withWords("not read before its turn was over, and kept for the next", e.Text), true
 	case dispatch.AskGone:
 		return "timed out", e.Reason, timedOut(e)
 	}
 	return "", "", false
+}
+
+// goesOn is who lets a run go on, or what.
+func goesOn(by string) string {
+	if by == dispatch.ByLate {
+		return "with what it had not read"
+	}
+	return by
+}
+
+// source is where an answer came from, and the permission that it used or gave.
+func source(e dispatch.Entry) string {
+	if e.Approval == "" {
+		return e.By
+	}
+	return e.By + ", " + e.Approval
 }
 
 // withWords is a reason with what it is about, at a length that a journal bears.

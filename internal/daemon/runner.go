@@ -1,9 +1,13 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +35,8 @@ type runner struct {
 	stops sync.Once
 	turns sync.Once
 
+	rows map[string]bool // that came to the agent, or perhaps did; of follow
+
 	mu      sync.Mutex
 	session harness.Session // guarded by mu
 }
@@ -43,10 +49,11 @@ type end struct {
 	removed bool            // so is the capture
 	err     error           // the capture could not be followed: nothing is known
 	events  []harness.Event // what the end itself says
+	rows    map[string]bool // that came to the agent, or perhaps did
 }
 
 func newRunner(ctx context.Context, s spawned, f follower) *runner {
-	r := &runner{follower: f, ctx: ctx, life: s.life, session: s.session, ended: make(chan struct{}), turn: make(chan struct{})}
+	r := &runner{follower: f, ctx: ctx, life: s.life, session: s.session, rows: map[string]bool{}, ended: make(chan struct{}), turn: make(chan struct{})}
 	f.spawn(r.follow)
 	return r
 }
@@ -76,10 +83,14 @@ func (r *runner) follow() {
 	}
 	close(r.ended)
 	e := r.exit(err)
+	e.rows = r.rows
 	r.post(func() { r.end(e) })
 }
 
 func (r *runner) line(l harness.Line) error {
+	if l.Stream == harness.In {
+		r.row(l.Data)
+	}
 	r.mu.Lock()
 	events, sends := r.session.Decode(l)
 	r.mu.Unlock()
@@ -112,11 +123,54 @@ func (r *runner) exit(err error) end {
 	case err != nil:
 		return end{err: err}
 	case gone || state.Exit == nil:
-		return end{gone: true, nothing: !state.HasOut}
+		return end{gone: true, nothing: !state.HasOut, events: r.unread()}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return end{exit: state.Exit, events: r.session.Exit(state.Exit.Code, state.Exit.Signal, state.Exit.Time)}
+}
+
+// row takes note of a row that came to the agent.
+func (r *runner) row(data []byte) {
+	var row struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(data, &row) == nil && row.ID != "" {
+		r.rows[row.ID] = true
+	}
+}
+
+// unread is what an agent without a keeper was told and had not taken up, as far
+// as its keeper heard. It may have done so since: then it is in its session, and
+// nobody is told anything twice.
+func (r *runner) unread() []harness.Event {
+	r.mu.Lock()
+	events := r.session.Exit(-1, "", time.Time{})
+	r.mu.Unlock()
+	events = slices.DeleteFunc(events, func(e harness.Event) bool { return e.Kind != harness.Late })
+	if len(events) == 0 {
+		return nil
+	}
+	spec, err := r.life.Spec()
+	if err != nil {
+		return nil
+	}
+	session, err := os.ReadFile(spec.Session)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return slices.DeleteFunc(events, func(e harness.Event) bool { return holdsText(session, e.Text) })
+}
+
+// holdsText reports whether a session has a message of this text, or of it behind
+// the blank that keeps it from being a command.
+func holdsText(session []byte, text string) bool {
+	return slices.ContainsFunc([]string{text, " " + text}, func(text string) bool {
+		var quoted bytes.Buffer
+		enc := json.NewEncoder(&quoted)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(text) == nil && bytes.Contains(session, bytes.TrimSpace(quoted.Bytes()))
+	})
 }
 
 // stop carries out the driver's stop order, once.

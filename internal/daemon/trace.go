@@ -88,6 +88,8 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 		ev.Text = cmp.Or(e.Reason, e.Outcome)
 	case dispatch.Stopping:
 		ev.Text = e.By + ": " + e.Reason
+	case dispatch.Unread:
+		ev.Text = "not read before its turn was over, and kept for the next:\n" + e.Text
 	case dispatch.Resumed:
 		ev.Text = strings.Join(append([]string{"by " + e.By}, e.Lines...), "\n")
 	case dispatch.Ended:
@@ -127,6 +129,8 @@ func (t *tracer) hear(e harness.Event) {
 	case harness.ToolBegin, harness.ToolUpdate, harness.ToolEnd:
 		t.tool(e)
 		return
+	case harness.Late:
+		return // the log says what became of it
 	case harness.AskOpen:
 		ev.Text = strings.TrimSpace(e.Ask.Kind + ": " + e.Ask.Title + " " + e.Ask.Message)
 	case harness.AskGone:

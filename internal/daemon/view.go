@@ -94,7 +94,7 @@ func (m *model) runView(r *run) control.Run {
 }
 
 func askView(a dispatch.Ask) control.Ask {
-	v := control.Ask{ID: a.ID, Kind: a.Kind, Title: a.Title, Message: a.Message, Options: a.Options, Scopes: []string{"once"}, Since: a.Since}
+	v := control.Ask{ID: a.ID, Kind: a.Kind, Title: a.Title, Message: a.Message, Options: a.Options, Scopes: dispatch.Scopes(a), Since: a.Since}
 	if v.Options == nil {
 		v.Options = []string{}
 	}
@@ -137,6 +137,9 @@ func (m *model) faults() []control.Problem {
 	}
 	if why := m.held(); why.Text != "" {
 		out = append(out, control.Problem{Where: tilde(m.f.dir), Text: why.Text, Hint: why.Hint})
+	}
+	if p, ok := m.approvalFault(); ok {
+		out = append(out, p)
 	}
 	for _, text := range m.broken {
 		out = append(out, control.Problem{Where: tilde(m.f.path("runs")), Text: text, Hint: "deckhand doctor"})

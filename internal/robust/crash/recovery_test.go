@@ -121,6 +121,26 @@ func TestRowClaimedNoOutFreeClaimedButNotAllowed(t *testing.T) {
 	}
 }
 
+// What a person said and the agent did not get before its turn was over: the run
+// goes on with it.
+func TestRowSteeredNotSent(t *testing.T) {
+	s := newScene(t, "- [ ] Ship it @pi\n\t[record] [slow:1s]\n")
+	d := s.Spawn(s.ctx, robust.FaultEnv+"=1 logged steered")
+	s.wait(func() bool { return starts(s.Place, "shop") == 1 })
+	if !d.Ready(s.Place) {
+		t.Fatal("no daemon")
+	}
+	_, err := d.Client.Do(s.ctx, control.Command{ID: "more", Name: "steer", Run: "Ship it", Text: "And in blue. [record]"})
+	if err == nil || !robust.Killed(d.Wait()) {
+		t.Fatalf("not killed: %v\n%s", err, s.Log)
+	}
+	s.wait(func() bool { return strings.Contains(strings.Join(s.Record("shop"), "\n"), "end ") })
+	s.ends(2, "Review", "🟢 pi: review")
+	if logs := s.Logs(); strings.Count(logs, `"unread"`) != 1 || strings.Count(logs, `"by":"late"`) != 1 {
+		t.Errorf("want it kept and gone on with, once\n%s", logs)
+	}
+}
+
 func TestRowClaimedNoOutHeld(t *testing.T) {
 	s := crashed(t, recorded, "1 life made")
 	locks, err := filepath.Glob(filepath.Join(s.Options.State, "*/runs/*/1/lock"))

@@ -90,6 +90,18 @@ var stories = []story{
 		prompts: 3,
 	},
 	{
+		name: "said to one that is stopped before it reads it", plan: hangs, after: "log steered",
+		act: func(s *teller) {
+			s.until(func() bool { return starts(s.Place, "shop") == 1 })
+			s.command(control.Command{ID: "more", Name: "steer", Run: "Ship it", Text: "And in blue. [record]"})
+			s.command(control.Command{ID: "halt", Name: "stop", Run: "Ship it"})
+			s.shows("Review", "⚪ pi stopped")
+			s.command(control.Command{ID: "again", Name: "retry", Run: "Ship it"})
+			s.shows("Review", "🟢 pi: review")
+		},
+		prompts: 2, // the second is what was said
+	},
+	{
 		name: "ends in a question", plan: "- [ ] Ship it @pi\n\t[record] [question]\n", after: "log asked",
 		act: func(s *teller) { s.asked(); s.stopped() }, prompts: 1,
 	},
