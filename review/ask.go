@@ -29,8 +29,10 @@ func (m *Model) askRows(f *frame, a control.Ask, n, x, y, most int) []line {
 	rows = append(rows, paragraph(a.Title, inner, strong)...)
 	options := m.optionRows(a, inner, max(2, most/2))
 	if a.Message != "" {
-		room := max(1, most-len(rows)-len(options)-2)
-		rows = append(rows, cutRows(indented(span{"  ", plain}, paragraph(a.Message, inner-2, code)), room)...)
+		message := indented(span{"  ", plain}, paragraph(a.Message, inner-2, code))
+		room := max(1, most-len(rows)-len(options)-len((&frame{}).keyRows(0, 0, inner, m.askKeys())))
+		f.cut = len(message) > room
+		rows = append(rows, cutRows(message, room)...)
 	}
 	first := y + len(rows)
 	for k := range options {
@@ -47,9 +49,12 @@ func (m *Model) askRows(f *frame, a control.Ask, n, x, y, most int) []line {
 }
 
 // askKeys are the offers that answer, without the digits of options: those
-// stand before them.
+// stand before them. None acts while a text is typed.
 func (m *Model) askKeys() []offer {
-	if m.choosing > 0 {
+	switch {
+	case m.composer != nil:
+		return nil
+	case m.choosing > 0:
 		return []offer{{key: "enter", word: "send"}, {key: "up", word: "and down choose"}, {key: "esc", word: "leave"}}
 	}
 	var out []offer

@@ -7,6 +7,14 @@ import (
 	"deckhand/internal/control"
 )
 
+// Rows of the right side: the names of the views with a blank before them, and
+// what a plan and a document need at least to be worth showing.
+const (
+	tabRows   = 2
+	leastPlan = 3
+	leastBody = 3
+)
+
 // detail is the right side: what is selected, what it asks, and a view of it,
 // in n columns and height rows.
 func (m *Model) detail(f *frame, n, height int) []line {
@@ -21,14 +29,19 @@ func (m *Model) detail(f *frame, n, height int) []line {
 	x, y := f.split+2, 2
 	out := m.titleRows(i, n)
 	text := m.composeRows(n, max(1, height/3))
-	if i.run != nil {
-		if p := planRows(m.of(i.key).log.plan, live(*i.run), m.now, n, max(3, height/4)); len(p) > 0 {
+	room := height - len(out) - len(text.rows) - tabRows
+	ask, asks := m.ask()
+	if asks { // it comes first: what is allowed has to be seen whole
+		room -= 1 + len(m.askRows(&frame{}, ask, n, 0, 0, room-1))
+	}
+	if i.run != nil && m.view == logView && room > leastPlan+leastBody {
+		if p := planRows(m.of(i.key).log.plan, live(*i.run), m.now, n, min(room-leastBody, max(leastPlan, height/4))); len(p) > 0 {
 			out = append(append(out, line{}), p...)
 		}
 	}
-	if ask, ok := m.ask(); ok {
+	if asks {
 		out = append(out, line{})
-		out = append(out, m.askRows(f, ask, n, x, y+len(out), max(3, height-len(out)-len(text.rows)-6))...)
+		out = append(out, m.askRows(f, ask, n, x, y+len(out), height-len(out)-len(text.rows)-tabRows)...)
 	}
 	out = append(out, line{}, m.tabs(f, x, y+len(out)+1, n))
 	f.body = max(0, height-len(out)-len(text.rows))

@@ -9,9 +9,10 @@ type frame struct {
 	rows  []line // one for each row of the screen, at most as wide as it
 	split int    // the column of the edge between list and detail
 	zones []zone
-	body  int // rows of the document that are seen
-	total int // rows it has
-	top   int // the first that is seen
+	body  int  // rows of the document that are seen
+	total int  // rows it has
+	top   int  // the first that is seen
+	cut   bool // the question is not seen whole
 	// The cursor of a text that is being typed; -1: none.
 	cursorX, cursorY int
 }

@@ -33,6 +33,8 @@ func (m *Model) take(k string) {
 		switch {
 		case !o.can():
 			m.say(needs, "%s: %s", o.word, o.why)
+		case k == "a" && m.unread():
+			m.say(needs, "%s: there is more of it than is seen here: c shows the chat, where all of it stands", o.word)
 		case o.sure && m.sure != k:
 			m.sure = k
 			m.say(needs, "%s: press %s again", o.word, k)
@@ -44,6 +46,12 @@ func (m *Model) take(k string) {
 		}
 		return
 	}
+}
+
+// unread reports whether something would be allowed that is not seen whole.
+func (m *Model) unread() bool {
+	ask, ok := m.ask()
+	return ok && ask.Kind == "confirm" && m.view != chatView && m.frame().cut
 }
 
 // move takes the keys that move in the list.

@@ -113,8 +113,10 @@ func (m *Model) liveOffers(r control.Run) []offer {
 		text("f", "follow up", "follow_up", r),
 		{key: "R", word: "retry", why: "it is not over"},
 	}
-	if r.Status == "waiting" {
-		out[1].why, out[2].why = "it waits for an answer", "it waits for an answer"
+	for _, a := range r.Asks {
+		if a.Kind == "question" { // nothing works that could be told
+			out[1].why, out[2].why = "it asks: what is told has to be its answer", "it asks: what is told has to be its answer"
+		}
 	}
 	if len(r.Asks) == 0 {
 		out = append(out, offer{key: "a", word: "answer", why: "nothing is asked"}, offer{key: "d", word: "deny", why: "nothing is asked"})

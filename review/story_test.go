@@ -418,3 +418,21 @@ func TestPastedTextPressesNoKeys(t *testing.T) {
 	}
 	s.sees("open a text first")
 }
+
+// Nothing is allowed that is not seen whole.
+func TestALongCommandIsReadBeforeItIsAllowed(t *testing.T) {
+	ask := confirm("A1")
+	ask.Message = strings.Repeat("rm -rf build/some/folder && ", 60)
+	s := tell(t, 80, 24)
+	s.connected(status(asking("R1", "Checkout", ask)))
+	s.sees("more rows in the chat")
+	s.press("a")
+	s.sees("there is more of it")
+	if all := s.commands(); len(all) != 0 {
+		t.Fatalf("allowed %+v", all)
+	}
+	s.press("c", "a")
+	if c := s.command(); *c.Value != "allow" {
+		t.Fatalf("got %+v", c)
+	}
+}

@@ -22,6 +22,8 @@ func lasted(d time.Duration) string {
 	switch {
 	case d < 0:
 		return "0s"
+	case d < time.Second && d > 0:
+		return itoa(int(max(1, d.Milliseconds()))) + "ms"
 	case d < 10*time.Second && d%time.Second != 0:
 		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', 1, 64) + "s"
 	case d < time.Minute:
