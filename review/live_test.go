@@ -261,3 +261,37 @@ func TestScrollingIsKept(t *testing.T) {
 	s.logs(102, true, logged(102, "note", "row 101"))
 	s.sees("row 101")
 }
+
+// A row that is added above what is seen changes nothing but the count of rows
+// below; the rows that are there are not made again.
+func TestARowMoreMakesOneRow(t *testing.T) {
+	s := tell(t, 80, 24)
+	s.connected(status(aRun("R1", "Checkout", "working")))
+	var events []control.LogEvent
+	for n := range int64(10_000) {
+		events = append(events, logged(n+1, "note", fmt.Sprintf("row %05d", n)))
+	}
+	s.logs(10_000, true, events...)
+	s.press("home")
+	before := strings.Split(s.shown(), "\n")
+	made := &s.m.about["run R1"].log.rows[0]
+	s.logs(10_001, true, logged(10_001, "note", "one more"))
+	after := strings.Split(s.shown(), "\n")
+	var changed []string
+	for y := range before {
+		if before[y] != after[y] {
+			changed = append(changed, after[y])
+		}
+	}
+	if len(changed) != 1 || !strings.Contains(changed[0], "more rows") {
+		t.Errorf("changed: %q", changed)
+	}
+	log := s.m.about["run R1"].log
+	if log.made != 10_001 || len(*made) == 0 {
+		t.Errorf("made %d", log.made)
+	}
+	allocs := testing.AllocsPerRun(10, func() { log.lines(47, false) })
+	if log.lines(log.width, false); allocs > 0 {
+		t.Errorf("%v allocations for rows that are made", allocs)
+	}
+}
