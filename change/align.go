@@ -2,6 +2,7 @@ package change
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/sergi/go-diff/diffmatchpatch"
 )
@@ -113,14 +114,10 @@ func (s *aligner) forget(from, to pair) {
 // that are there once on both, as many of them as can be, and the equal lines
 // next to them.
 func (s *aligner) anchors(as, bs []int) []pair {
-	placeB := make(map[int]int, len(bs)) // of a line of b in bs
-	for j, i := range bs {
-		placeB[i] = j
-	}
 	var once []pair // places in as and bs
 	for k, i := range as {
 		if id := s.a[i]; s.inA[id] == 1 && s.inB[id] == 1 {
-			once = append(once, pair{k, placeB[int(s.lastB[id])]})
+			once = append(once, pair{k, sort.SearchInts(bs, int(s.lastB[id]))})
 		}
 	}
 	var all []pair

@@ -1,8 +1,9 @@
 package change
 
 import (
-	"strings"
-	"unicode"
+	"cmp"
+	"slices"
+	"unicode/utf8"
 )
 
 // maxPairs bounds the pairs of lines that are compared in one block. Where more
@@ -72,19 +73,39 @@ func alikes(old, new []string) []pair {
 	return out
 }
 
-// bag is the words of a line, without order, and how long they are together.
+// bag is the words of a line, without order.
 type bag struct {
-	words map[string]int
-	size  int
+	words []word // in order of sum
+	size  int    // bytes of all
+}
+
+type word struct {
+	sum  uint64
+	size int
 }
 
 func bagOf(line string) bag {
-	b := bag{words: map[string]int{}}
-	for _, w := range strings.FieldsFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		b.words[w]++
-		b.size += len(w)
+	const basis, prime = 14695981039346656037, 1099511628211 // FNV-1a
+	b := bag{words: make([]word, 0, 1+len(line)/6)}
+	w := word{sum: basis}
+	for i := 0; i <= len(line); i++ {
+		if i < len(line) && wordly(line[i]) {
+			w.sum, w.size = (w.sum^uint64(line[i]))*prime, w.size+1
+			continue
+		}
+		if w.size > 0 {
+			b.words, b.size = append(b.words, w), b.size+w.size
+		}
+		w = word{sum: basis}
 	}
+	slices.SortFunc(b.words, func(v, w word) int { return cmp.Compare(v.sum, w.sum) })
 	return b
+}
+
+// wordly is what words are made of: letters and digits, and all that is beyond
+// ASCII, which is nearly always the same.
+func wordly(c byte) bool {
+	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c >= utf8.RuneSelf
 }
 
 // likeness is how much of two lines is the same words, of 1000.
@@ -93,14 +114,22 @@ func (b bag) likeness(c bag) int {
 		return 1000
 	}
 	common := 0
-	for w, n := range b.words {
-		common += min(n, c.words[w]) * len(w)
+	for i, j := 0, 0; i < len(b.words) && j < len(c.words); {
+		switch v, w := b.words[i], c.words[j]; {
+		case v.sum == w.sum:
+			common += v.size
+			i, j = i+1, j+1
+		case v.sum < w.sum:
+			i++
+		default:
+			j++
+		}
 	}
 	return 2000 * common / (b.size + c.size)
 }
 
-// minMoved is how many letters and digits a block that moved has at least: less
-// is there twice by chance.
+// minMoved is how many bytes of letters and digits a block that moved has at
+// least: less is there twice by chance.
 const minMoved = 20
 
 // markMoved finds lines that were removed in one place and added in another,
@@ -135,7 +164,11 @@ func (d *Diff) movedTo(j int, places []int) (from, n int) {
 	for _, i := range places[:min(len(places), maxPlaces)] {
 		k, weight := 0, 0
 		for i+k < len(d.Rows) && j+k < len(d.Rows) && d.moves(i+k, j+k) {
-			weight += bagOf(d.Rows[j+k].New.Text).size
+			for i := 0; weight < minMoved && i < len(d.Rows[j+k].New.Text); i++ {
+				if wordly(d.Rows[j+k].New.Text[i]) {
+					weight++
+				}
+			}
 			k++
 		}
 		if k > n && weight >= minMoved {
@@ -146,6 +179,6 @@ func (d *Diff) movedTo(j int, places []int) (from, n int) {
 }
 
 func (d *Diff) moves(i, j int) bool {
-	was, is := d.Rows[i], d.Rows[j]
+	was, is := &d.Rows[i], &d.Rows[j]
 	return was.Op == Removed && is.Op == Added && was.Old.Moved == 0 && was.Old.Text == is.New.Text
 }
