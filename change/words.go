@@ -14,11 +14,12 @@ import (
 // in common that words of one would only be scattered in the other: then all
 // of both changed.
 func Words(old, new string) (was, is []span.Span) {
-	a, b := words(old), words(new)
+	head, tail := commonEnds(old, new)
+	a, b := words(old[head:len(old)-tail]), words(new[head:len(new)-tail])
 	ids := map[string]int32{}
 	na, nb := number(a, ids), number(b, ids)
 	gone, came := align(na, nb, len(ids))
-	common := 0
+	common := head + tail
 	for i, w := range a {
 		if !gone[i] && strings.TrimSpace(w) != "" {
 			common += len(w)
@@ -27,11 +28,43 @@ func Words(old, new string) (was, is []span.Span) {
 	if 1000*common < alike/2*max(len(old), len(new)) {
 		return nil, nil
 	}
-	return spansOf(a, gone), spansOf(b, came)
+	return spansOf(head, a, gone), spansOf(head, b, came)
 }
 
-// words parts a line at the borders that Unicode has between words.
+// commonEnds are the bytes at both ends that two lines have in common, up to a
+// blank: words are only looked for between them.
+func commonEnds(old, new string) (head, tail int) {
+	most := min(len(old), len(new))
+	for head < most && old[head] == new[head] {
+		head++
+	}
+	for head > 0 && !(wordEnds(old, head) && wordEnds(new, head)) {
+		head--
+	}
+	most -= head
+	for tail < most && old[len(old)-1-tail] == new[len(new)-1-tail] {
+		tail++
+	}
+	for tail > 0 && !(wordEnds(old, len(old)-tail) && wordEnds(new, len(new)-tail)) {
+		tail--
+	}
+	return head, tail
+}
+
+// wordEnds reports whether a word ends at an offset for certain: a blank begins
+// there, and no blank is before it.
+func wordEnds(s string, at int) bool {
+	return at < len(s) && s[at] == ' ' && at > 0 && s[at-1] != ' ' && s[at-1] != '\t'
+}
+
+// maxWordy is how long text is, in bytes, in which words are looked for.
+const maxWordy = 20_000
+
+// words parts text at the borders that Unicode has between words.
 func words(s string) []string {
+	if len(s) > maxWordy {
+		return []string{s}
+	}
 	var out []string
 	for state := -1; s != ""; {
 		var w string
@@ -41,11 +74,11 @@ func words(s string) []string {
 	return out
 }
 
-// spansOf gathers the changed words; a blank between two of them is one with
-// them.
-func spansOf(words []string, changed []bool) []span.Span {
+// spansOf gathers the changed words of those from offset at on; a blank between
+// two of them is one with them.
+func spansOf(at int, words []string, changed []bool) []span.Span {
 	var out []span.Span
-	at, blank := 0, false // whether only a blank is between the last span and here
+	blank := false // only a blank is between the last span and here
 	for i, w := range words {
 		end := at + len(w)
 		switch {
