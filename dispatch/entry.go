@@ -31,28 +31,36 @@ type Kind string
 // The kinds of log entries. An entry is written, and synced, before the side
 // effect it announces; a second one says that the effect is done.
 const (
-	Claimed     Kind = "claimed"     // a card was chosen; its board is changed next
-	Released    Kind = "released"    // the claim was taken back; nothing ran
-	Show        Kind = "show"        // the board is about to be changed to these lines
-	Shown       Kind = "shown"       // it was
-	Started     Kind = "started"     // a keeper was started for a life
-	Bound       Kind = "bound"       // the agent named its session
-	Asked       Kind = "asked"       // the agent wants something of a person
-	AskGone     Kind = "ask_gone"    // and no longer does
-	Finished    Kind = "finished"    // a turn is over
-	Stopping    Kind = "stopping"    // the agent is being ended before its turn is over
-	Ended       Kind = "ended"       // the agent's process and its keeper are gone
-	Interrupted Kind = "interrupted" // the keeper died: what the agent did last is not known
-	Resumed     Kind = "resumed"     // another turn in the same session was asked for
-	Accepted    Kind = "accepted"    // a person ticked the card or moved it to a done lane
-	Chat        Kind = "chat"        // the chat file is about to get what the capture says up to Seq
-	Chatted     Kind = "chatted"     // it has it
-	Said        Kind = "said"        // something worth a line in the log, without an effect
-	Answered    Kind = "answered"    // a person answered an ask; the agent gets it next
-	Steered     Kind = "steered"     // a person has something to say to an agent at work; it gets it next
-	Delivered   Kind = "delivered"   // what was answered or said is on its way to the agent, whatever comes
-	Unread      Kind = "unread"      // it did not read that before its turn was over: the next one begins with it
-	Offered     Kind = "offered"     // a person may write something into the chat, and tick it by this id
+	Claimed     Kind = "claimed"      // a card was chosen; its board is changed next
+	Released    Kind = "released"     // the claim was taken back; nothing ran
+	Show        Kind = "show"         // the board is about to be changed to these lines
+	Shown       Kind = "shown"        // it was
+	Started     Kind = "started"      // a keeper was started for a life
+	Bound       Kind = "bound"        // the agent named its session
+	Asked       Kind = "asked"        // the agent wants something of a person
+	AskGone     Kind = "ask_gone"     // and no longer does
+	Finished    Kind = "finished"     // a turn is over
+	Stopping    Kind = "stopping"     // the agent is being ended before its turn is over
+	Ended       Kind = "ended"        // the agent's process and its keeper are gone
+	Interrupted Kind = "interrupted"  // the keeper died: what the agent did last is not known
+	Resumed     Kind = "resumed"      // another turn in the same session was asked for
+	Accepted    Kind = "accepted"     // a person ticked the card or moved it to a done lane
+	Chat        Kind = "chat"         // the chat file is about to get what the capture says up to Seq
+	Chatted     Kind = "chatted"      // it has it
+	Said        Kind = "said"         // something worth a line in the log, without an effect
+	Answered    Kind = "answered"     // a person answered an ask; the agent gets it next
+	Steered     Kind = "steered"      // a person has something to say to an agent at work; it gets it next
+	Delivered   Kind = "delivered"    // what was answered or said is on its way to the agent, whatever comes
+	Unread      Kind = "unread"       // it did not read that before its turn was over: the next one begins with it
+	Proposed    Kind = "proposed"     // the agent wants notes changed; with a reason: it was refused
+	Decided     Kind = "decided"      // a person decided it; the files are written next
+	RollingBack Kind = "rolling_back" // one of them could not be written: what was done is taken back next
+	Applied     Kind = "applied"      // they were written
+	NotApplied  Kind = "not_applied"  // none was, or a file is neither what it was nor what it should be
+	Undo        Kind = "undo"         // what was applied is taken back next
+	Reverted    Kind = "reverted"     // it was
+	NotReverted Kind = "not_reverted" // and could not be
+	Offered     Kind = "offered"      // a person may write something into the chat, and tick it by this id
 )
 
 // Entry is one line of runs/<id>/log.jsonl. Which fields are set depends on
@@ -80,7 +88,7 @@ type Entry struct {
 	Lines    []string `json:"lines,omitempty"`    // show: what is written; resumed: what the person added
 	Board    string   `json:"board,omitempty"`    // shown: where
 	Outcome  string   `json:"outcome,omitempty"`  // finished, ended
-	Text     string   `json:"text,omitempty"`     // finished: the last answer; resumed: the prompt's text; steered, unread: what is said
+	Text     string   `json:"text,omitempty"`     // finished: the last answer; resumed: the prompt's text; steered, unread: what is said; decided: a note
 	Ask      *Ask     `json:"ask,omitempty"`      // asked; ask_gone: only its id
 	Tokens   int64    `json:"tokens,omitempty"`   // finished, ended: of this life
 	Cost     *float64 `json:"cost,omitempty"`     // finished, ended: of this life, USD
@@ -92,9 +100,11 @@ type Entry struct {
 	How      string   `json:"how,omitempty"`      // steered: steer or follow_up
 	Took     []string `json:"took,omitempty"`     // answered, resumed: the person's lines that it is made of, which go from where they stood
 	Said     string   `json:"said,omitempty"`     // chat: the entry of what a person said last that goes along
+	Proposal *Batch   `json:"proposal,omitempty"` // proposed
+	Files    []string `json:"files,omitempty"`    // decided: what is to be applied; applied
 	// Offer is what a person can tick from now on (asked, finished, ended,
 	// interrupted, offered, chat), or what they ticked (answered, steered, resumed,
-	// accepted, stopping).
+	// accepted, stopping). Of a proposal it is the name in all its entries.
 	Offer string `json:"offer,omitempty"`
 }
 

@@ -156,9 +156,7 @@ func (r *Run) asked(e Entry) {
 	ask := *e.Ask
 	ask.Since, ask.Offer = e.Time, e.Offer
 	r.Asks = append(slices.Clone(r.Asks), ask)
-	if r.Phase == PhaseWorking {
-		r.Phase, r.Waits = PhaseWaiting, e.Time
-	}
+	r.wait(e.Time)
 }
 
 func (r *Run) askGone(e Entry) {
@@ -168,13 +166,10 @@ func (r *Run) askGone(e Entry) {
 	r.close(e.Ask.ID, e.Time)
 }
 
-// close takes an ask off the list: it is over. The time that a person took for
-// the last of them is nobody's work.
+// close takes an ask off the list: it is over.
 func (r *Run) close(ask string, at time.Time) {
 	r.Asks = slices.DeleteFunc(slices.Clone(r.Asks), func(a Ask) bool { return a.ID == ask })
-	if len(r.Asks) == 0 && r.Phase == PhaseWaiting {
-		r.Phase, r.Waited = PhaseWorking, r.Waited+max(0, at.Sub(r.Waits))
-	}
+	r.goesOn(at)
 }
 
 // finished is the end of a turn. A turn that was being stopped stays stopped,
@@ -183,6 +178,7 @@ func (r *Run) finished(e Entry) {
 	r.add(e)
 	r.Answer = e.Text
 	r.Asks, r.Offer = nil, e.Offer
+	r.withdraw()
 	if !r.Open() || r.Phase == PhaseStopping {
 		return
 	}
@@ -236,6 +232,7 @@ func (r *Run) stopped(e Entry) {
 func (r *Run) resumed(e Entry) {
 	unsaid := r.Unsaid()
 	r.Phase, r.Outcome, r.Reason, r.By, r.Ended, r.Stopping = PhaseClaimed, "", "", "", time.Time{}, time.Time{}
+	r.withdraw()
 	r.Extra, r.Prompt, r.Turn, r.Waited = e.Lines, e.Text, e.Time, 0
 	r.Asks, r.Owed, r.Late, r.InSync, r.Tries, r.Offer = nil, nil, nil, false, 0, ""
 	r.take(e)
@@ -252,6 +249,7 @@ func (r *Run) resumed(e Entry) {
 }
 
 func (r *Run) over(e Entry, outcome, reason string) {
+	r.withdraw()
 	r.Phase, r.Outcome, r.Reason, r.Ended, r.Asks = PhaseOver, outcome, reason, e.Time, nil
 	r.keepOwed()
 }

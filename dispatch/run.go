@@ -51,17 +51,18 @@ type Run struct {
 	Card       Card
 	Chat       string // path of the chat file
 	Phase      Phase
-	Outcome    string   // when the phase is ending or over
-	Reason     string   // one sentence for people
-	By         string   // who stopped it: command, moved, ticked, archived, gone, limit
-	Earlier    *Earlier // the run of another agent that it takes the place of
-	Asks       []Ask    // those that are open, oldest first
-	Told       []Told   // what people answered and said, oldest first
-	ToldBefore int      // how many of them were before the turn at hand
-	Owed       []Owed   // what the agent is to get of it
-	Late       []Owed   // what was said to it and not read before its turn was over: it goes on with that
-	Offer      string   // the id of what a person can tick about a run that is over
-	Life       int      // of the latest turn; 0: none was started
+	Outcome    string     // when the phase is ending or over
+	Reason     string     // one sentence for people
+	By         string     // who stopped it: command, moved, ticked, archived, gone, limit
+	Earlier    *Earlier   // the run of another agent that it takes the place of
+	Asks       []Ask      // those that are open, oldest first
+	Proposals  []Proposal // all of them, oldest first
+	Told       []Told     // what people answered and said, oldest first
+	ToldBefore int        // how many of them were before the turn at hand
+	Owed       []Owed     // what the agent is to get of it
+	Late       []Owed     // what was said to it and not read before its turn was over: it goes on with that
+	Offer      string     // the id of what a person can tick about a run that is over
+	Life       int        // of the latest turn; 0: none was started
 	Session    string
 	Answer     string   // the last answer's text
 	Extra      []string // lines a person added for the turn that comes

@@ -71,11 +71,13 @@ type Told struct {
 // it becomes has an id of its own, so that it gets there once.
 type Owed struct {
 	Row    string
-	Kind   string // answer, prompt, steer, follow_up: what the agent's driver makes of it
+	Kind   string // answer, decide, prompt, steer, follow_up: what the agent's driver makes of it
 	Ask    string
 	Answer Answer
 	Text   string
 	Along  bool // it went along with an answer: it is owed no more
+
+	Ruling Ruling // decide
 }
 
 // Last is what a person said last in the turn at hand; nil: nothing.
@@ -121,6 +123,8 @@ func (r *Run) applyTalk(e Entry) {
 	case Unread:
 		r.settle(e.Row)
 		r.unread(Owed{Row: e.Row, Text: e.Text})
+	default:
+		r.applyProposals(e)
 	}
 }
 

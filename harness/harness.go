@@ -61,10 +61,12 @@ type Send struct {
 // Command is what deckhand wants of an agent.
 type Command struct {
 	ID     string // unique in the life; becomes the ids of the rows sent
-	Kind   string // prompt, steer, follow_up, answer, abort
+	Kind   string // prompt, steer, follow_up, answer, decide, abort
 	Text   string // prompt, steer, follow_up
-	Ask    string // answer: the ask's id
+	Ask    string // answer: the ask's id; decide: the proposal's
 	Answer Answer // answer
+
+	Decision Decision // decide
 }
 
 // ErrNoTurn is what Encode wraps for a command that needs a turn that is running.
@@ -84,17 +86,18 @@ type Event struct {
 	Kind     Kind
 	Seq      int64
 	Time     time.Time
-	Session  string // Bound: the agent's own session id or file
-	Text     string // Text, Thought: a delta. Note: one sentence. Late: what was said. Done: the last answer's whole text
-	Tool     *Tool  // ToolBegin, ToolUpdate, ToolEnd
-	Ask      *Ask   // Ask
-	AskID    string // AskGone
-	Row      string // Late: the id of the command it was
-	Plan     []Step // Plan: the whole list
-	Usage    *Usage // Usage: of one message, to be added up; Done: nil
-	Outcome  string // Done: completed, interrupted, failed, refused, limit
-	Reason   string // Done, AskGone: one sentence for people
-	Question bool   // Done: the last answer ends in a question
+	Session  string    // Bound: the agent's own session id or file
+	Text     string    // Text, Thought: a delta. Note: one sentence. Late: what was said. Done: the last answer's whole text
+	Tool     *Tool     // ToolBegin, ToolUpdate, ToolEnd
+	Ask      *Ask      // Ask
+	AskID    string    // AskGone
+	Row      string    // Late: the id of the command it was
+	Plan     []Step    // Plan: the whole list
+	Proposal *Proposal // Propose
+	Usage    *Usage    // Usage: of one message, to be added up; Done: nil
+	Outcome  string    // Done: completed, interrupted, failed, refused, limit
+	Reason   string    // Done, AskGone: one sentence for people
+	Question bool      // Done: the last answer ends in a question
 }
 
 // Kind is the kind of an Event.
@@ -111,6 +114,7 @@ const (
 	AskOpen    Kind = "ask"
 	AskGone    Kind = "ask_gone"
 	Plan       Kind = "plan"
+	Propose    Kind = "propose"
 	UsageSeen  Kind = "usage"
 	Note       Kind = "note"
 	Late       Kind = "late" // the agent ends, or ended, without having read what was said to it
@@ -150,6 +154,32 @@ type Ask struct {
 
 // Step is one step of an agent's plan.
 type Step struct{ Text, State string }
+
+// Proposal is changes of notes that an agent wants, as it said them. Nothing in
+// it is checked: paths and contents are whatever it sent.
+type Proposal struct {
+	ID      string
+	Reason  string
+	Changes []Change
+}
+
+// Change is what would become of one note.
+type Change struct {
+	Kind   string // create, edit, delete, move
+	File   string
+	To     string // move
+	Before string // contents, as the agent read them
+	After  string // and as they are to be
+	Reason string
+}
+
+// Decision is what became of a proposal.
+type Decision struct {
+	Applied  []string // files
+	Rejected []string
+	Failed   string // why nothing was written
+	Note     string // of the person
+}
 
 // Usage is what one message cost. A nil Cost is unknown, never 0.
 type Usage struct {

@@ -92,6 +92,9 @@ func (s *session) request(line []byte) {
 			s.why = unquote(field(line, "note"))
 		}
 		return // has no response
+	case DecisionType:
+		s.decided(id)
+		return // has none either
 	case Steer, FollowUp:
 		s.unread = append(s.unread, harness.Command{ID: id, Text: unquote(field(line, "message"))})
 		if s.stopping {
@@ -157,6 +160,8 @@ func (s *session) out(line []byte) {
 		s.note("pi: extension %s: %s", unquote(field(line, "extensionPath")), unquote(field(line, "error")))
 	case "queue_update":
 		s.queue(line)
+	case ProposeType:
+		s.propose(line)
 	default:
 		if s.turn == nil {
 			s.after(kind, line)
@@ -190,6 +195,8 @@ func (s *session) event(kind string, line []byte) {
 		s.message(line)
 	case "tool_execution_start", "tool_execution_update", "tool_execution_end":
 		s.tool(kind, line)
+	case PlanType:
+		s.plan(line)
 	default:
 		s.loop(kind, line)
 	}

@@ -80,7 +80,7 @@ func (s *session) done(outcome, reason string) {
 		tool.Millis = max(0, s.at.Time.Sub(tool.since).Milliseconds())
 		s.sayTool(harness.ToolEnd, tool.Tool)
 	}
-	s.turn, s.prompting = nil, false
+	s.turn, s.prompting, s.proposals = nil, false, nil
 	s.say(harness.Event{
 		Kind: harness.Done, Text: t.answer, Outcome: outcome, Reason: reason,
 		Question: outcome == harness.Completed && harness.EndsInQuestion(t.answer),

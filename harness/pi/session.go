@@ -40,6 +40,7 @@ type session struct {
 	sent       map[string]string // request id → type; unanswered
 	rows       map[string]bool   // row ids seen in the capture
 	asks       []openAsk         // in the order they came
+	proposals  []string          // ids of those that nobody has decided
 	waiting    []harness.Command // prompts not sent yet
 	unread     []harness.Command // steering and follow-ups that were sent and that pi has not taken up
 	prompting  bool              // a prompt was handed out and its turn is not done
@@ -126,6 +127,8 @@ func (s *session) Encode(c harness.Command) ([]harness.Send, error) {
 		return []harness.Send{request(c.ID, Request{Type: c.Kind, Message: asText(c.Text)})}, nil
 	case "answer":
 		return s.answer(c)
+	case "decide":
+		return s.decide(c), nil
 	case "abort":
 		return s.abort(c.ID), nil
 	}
@@ -212,6 +215,9 @@ func (s *session) abort(id string) []harness.Send {
 			ID:   id + "-cancel-" + a.ID,
 			Line: Request{ID: a.ID, Type: UIResponse, Cancelled: true}.Line(),
 		})
+	}
+	for _, p := range s.proposals {
+		sends = append(sends, decision(id+"-decide-"+p, p, harness.Decision{Failed: "the turn is being stopped"}))
 	}
 	if s.settles { // 0.73 has no clear_queue
 		sends = append(sends, request(id+"-clear", Request{Type: ClearQueue}))
