@@ -190,21 +190,26 @@ func (d *disk) exchangeByLink(dir *os.File, temp, base string) error {
 
 // renameNew gives temp the name base, unless there is one: EEXIST.
 func (d *disk) renameNew(dir *os.File, temp, base string) error {
+	return d.renameAcross(dir, temp, dir, base)
+}
+
+// renameAcross is renameNew from one folder to another.
+func (d *disk) renameAcross(dir *os.File, name string, toDir *os.File, to string) error {
 	if err := d.at(pointRename); err != nil {
 		return err
 	}
-	fd := fdOf(dir)
+	fd, toFD := fdOf(dir), fdOf(toDir)
 	err := error(unix.ENOTSUP)
 	if !d.noExchange {
-		err = retry(func() error { return renameNew(fd, temp, base) })
+		err = retry(func() error { return renameNew(fd, name, toFD, to) })
 	}
 	if !missing(err) {
 		return err
 	}
-	if err := retry(func() error { return unix.Linkat(fd, temp, fd, base, 0) }); err != nil {
+	if err := retry(func() error { return unix.Linkat(fd, name, toFD, to, 0) }); err != nil {
 		return err
 	}
-	return retry(func() error { return unix.Unlinkat(fd, temp, 0) })
+	return retry(func() error { return unix.Unlinkat(fd, name, 0) })
 }
 
 func (d *disk) remove(dir *os.File, name string) error {

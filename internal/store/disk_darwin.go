@@ -10,8 +10,8 @@ func exchange(dir int, a, b string) error {
 	return unix.RenameatxNp(dir, a, dir, b, unix.RENAME_SWAP)
 }
 
-func renameNew(dir int, from, to string) error {
-	return unix.RenameatxNp(dir, from, dir, to, unix.RENAME_EXCL)
+func renameNew(dir int, from string, toDir int, to string) error {
+	return unix.RenameatxNp(dir, from, toDir, to, unix.RENAME_EXCL)
 }
 
 func openUnnamed(int, uint32) (int, error) { return -1, unix.ENOTSUP }

@@ -11,8 +11,8 @@ func exchange(dir int, a, b string) error {
 	return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
 }
 
-func renameNew(dir int, from, to string) error {
-	return unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
+func renameNew(dir int, from string, toDir int, to string) error {
+	return unix.Renameat2(dir, from, toDir, to, unix.RENAME_NOREPLACE)
 }
 
 // openUnnamed needs /proc for the name that comes later: without, there is none.

@@ -189,6 +189,22 @@ func (sc scenario) killAt(t *testing.T, n int) bool {
 	return err != nil
 }
 
+// doomed is what the process that is killed does.
+func doomed(s *Store, do string) (err error) {
+	switch do {
+	case "remove":
+		err = s.Remove(context.Background(), "Shop.md", []byte(oldText))
+	case "move":
+		err = s.Move(context.Background(), "Shop.md", "Moved.md", []byte(oldText))
+	default:
+		_, err = s.UpdateNow(context.Background(), "Shop.md", tick)
+	}
+	if errors.Is(err, ErrChanged) {
+		return nil // a person saved
+	}
+	return err
+}
+
 // killed is the process that is killed.
 func killed() {
 	root := os.Getenv("ROOT")
@@ -205,7 +221,7 @@ func killed() {
 		f.name = filepath.Join(root, "Shop.md")
 	}
 	s.disk.fault = f.fault
-	if _, err := s.UpdateNow(context.Background(), "Shop.md", tick); err != nil {
+	if err := doomed(s, os.Getenv("DO")); err != nil {
 		panic(err)
 	}
 	if err := s.Close(); err != nil {
