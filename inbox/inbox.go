@@ -1,5 +1,5 @@
-// Package inbox writes and reads the files a person decides in: Needs me and
-// Machine.md.
+// Package inbox writes and reads the files a person decides in: Needs me, the
+// pages of proposals and Machine.md.
 //
 // What it is for: Needs me lists what waits for a person, says what to type or
 // tick, and is written anew while that person may be writing in it. So what is
@@ -16,6 +16,7 @@
 //	next     = words | code span                            where it may be read as more
 //	subject  = agent ( " asks" | " failed" | " interrupted" | … ) | "Review" | "Held" | "Conflict"
 //	box      = "- [ ] " text " ^" id | "- why:" | "- reply:"
+//	proposal: see Proposal
 //	machine  = "machine:: " id " " host LF                  once
 //
 // Newest stands first. Of cards that are held alike on one board the first ten

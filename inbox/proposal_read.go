@@ -1,0 +1,180 @@
+package inbox
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+)
+
+// Decided is what a person made of a page.
+type Decided struct {
+	Boxes   []Box  // those of the proposal, with their state
+	Note    string // what they wrote at "note:" and below it
+	Changed bool   // what is proposed is not there as it was written: a tick belongs to something else
+}
+
+// ReadProposal reads what a person made of the page of an open proposal.
+func ReadProposal(src []byte, p Proposal) Decided {
+	ours, cur := p.lines(), pageLines(src)
+	at := align(ours, cur)
+	var d Decided
+	var note []string
+	noting := false
+	there := make([]bool, len(ours))
+	for i, line := range cur {
+		if at[i] < 0 {
+			if noting {
+				note = append(note, line)
+			}
+			continue
+		}
+		l := ours[at[i]]
+		noting = l.note
+		there[at[i]] = l.box || l.note || strings.TrimRight(l.text, " \t") == strings.TrimRight(line, " \t")
+		if b, ok := parseBox(line); ok && l.box {
+			d.Boxes = append(d.Boxes, b)
+		}
+		if rest, ok := noteLine(line); ok && l.note {
+			note = append(note, rest)
+		}
+	}
+	for i, l := range ours {
+		if !there[i] && strings.TrimSpace(l.text) != "" {
+			d.Changed = true
+		}
+	}
+	d.Note = strings.TrimSpace(strings.Join(note, "\n"))
+	return d
+}
+
+// noteLine reads the open line.
+func noteLine(line string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(strings.TrimSpace(line), openNote)
+	return strings.TrimSpace(rest), ok
+}
+
+// UpdateProposal brings a page from one state of a proposal to another. Lines
+// that a person wrote stay below the line of ours that they were put under.
+func UpdateProposal(cur []byte, was, now Proposal) ([]byte, error) {
+	if bytes.IndexByte(cur, 0) >= 0 {
+		return nil, errors.New("proposal: holds NUL bytes")
+	}
+	eol := "\n"
+	if i := bytes.IndexByte(cur, '\n'); i > 0 && cur[i-1] == '\r' {
+		eol = "\r\n"
+	}
+	old, next, lines := was.lines(), now.lines(), pageLines(cur)
+	place := map[string]int{}
+	for i, l := range next {
+		place[l.key] = i
+	}
+	foreign := make([][]string, len(next)+1) // by the line they stand under, from 1
+	under := 0
+	for i, at := range align(old, lines) {
+		if at < 0 {
+			foreign[under] = append(foreign[under], lines[i])
+			continue
+		}
+		if n, ok := place[old[at].key]; ok {
+			under = n + 1
+		}
+		if rest, _ := noteLine(lines[i]); old[at].note && rest != "" && now.Outcome != "" {
+			foreign[under] = append(foreign[under], lines[i])
+		}
+	}
+	var b strings.Builder
+	for i := range foreign {
+		if i > 0 {
+			b.WriteString(next[i-1].text + eol)
+		}
+		for _, line := range foreign[i] {
+			b.WriteString(line + eol)
+		}
+	}
+	out := []byte(b.String())
+	if bytes.Equal(bytes.TrimRight(out, "\r\n"), bytes.TrimRight(cur, "\r\n")) {
+		return cur, nil
+	}
+	return out, nil
+}
+
+// pageLines are the lines of a page without their ends.
+func pageLines(src []byte) []string {
+	text := strings.ReplaceAll(string(bytes.TrimPrefix(src, []byte("\ufeff"))), "\r\n", "\n")
+	if text = strings.TrimSuffix(text, "\n"); text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}
+
+// alignCells bounds the work of an alignment. A page that was changed more than
+// that is one of which nothing is known.
+const alignCells = 4 << 20
+
+// align tells for each line of a page which of ours it is, -1: none. Ours keep
+// their order.
+func align(ours []pageLine, cur []string) []int {
+	at := make([]int, len(cur))
+	want, have := make([]string, len(ours)), make([]string, len(cur))
+	for i := range ours {
+		want[i] = pageSame(ours[i].text)
+	}
+	for i := range cur {
+		at[i], have[i] = -1, pageSame(cur[i])
+	}
+	from := 0
+	for from < len(want) && from < len(have) && want[from] == have[from] {
+		at[from] = from
+		from++
+	}
+	w, h := len(want), len(have)
+	for w > from && h > from && want[w-1] == have[h-1] {
+		w, h = w-1, h-1
+		at[h] = w
+	}
+	if rows, cols := w-from, h-from; rows > 0 && cols > 0 && rows*cols <= alignCells {
+		for _, pair := range common(want[from:w], have[from:h]) {
+			at[from+pair[1]] = from + pair[0]
+		}
+	}
+	return at
+}
+
+// common is a longest common subsequence, as pairs of indexes.
+func common(a, b []string) (pairs [][2]int) {
+	n := len(b) + 1
+	long := make([]int32, (len(a)+1)*n)
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if a[i] == b[j] {
+				long[i*n+j] = long[(i+1)*n+j+1] + 1
+			} else {
+				long[i*n+j] = max(long[(i+1)*n+j], long[i*n+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			pairs = append(pairs, [2]int{i, j})
+			i, j = i+1, j+1
+		case long[(i+1)*n+j] >= long[i*n+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}
+
+// pageSame is what two states of a line of the page have in common: the state
+// of a box, what is written at the open line, and blanks at the end do not count.
+func pageSame(line string) string {
+	if b, ok := parseBox(line); ok {
+		return "- [ ] " + b.Text + " ^" + b.ID
+	}
+	if _, ok := noteLine(line); ok {
+		return openNote
+	}
+	return strings.TrimRight(line, " \t")
+}
