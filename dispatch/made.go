@@ -28,7 +28,7 @@ func (s Made) Print() string { return fmt.Sprintf("%s %v %t %q", s.Offer, s.Tick
 // the choice is -1 where it is none of ours.
 func CutOffer(id string) (offer string, choice int) {
 	offer, n, ok := strings.Cut(id, "-")
-	if !ok || len(n) != 1 && len(n) != 2 {
+	if !ok || len(n) < 1 || len(n) > 3 {
 		return offer, -1
 	}
 	for _, c := range n {
@@ -130,7 +130,7 @@ func (k *keep) said(r *Run, st standing, sight *RunSight) bool {
 	if k.approved(r) {
 		return true
 	}
-	if k.unread(r) {
+	if k.unread(r) || k.decided(r) {
 		return true
 	}
 	for _, o := range r.Offers() {

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -94,6 +95,15 @@ func (p *Proposal) Names() []string {
 		out = append(out, c.File)
 	}
 	return out
+}
+
+// Asks is what it wants, in a line.
+func (p *Proposal) Asks() string {
+	if len(p.Changes) == 1 {
+		c := p.Changes[0]
+		return "May it " + c.Kind + " " + c.Name() + "?"
+	}
+	return "May it change " + strconv.Itoa(len(p.Changes)) + " notes: " + strings.Join(p.Names(), ", ") + "?"
 }
 
 // Ruling is what an agent is told of its proposal.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,13 +23,7 @@ func shows(r *Run, set *Settings, b *board.Board, c *board.Card) (item board.Ite
 		role, item.Boxes = board.Working, last(r)
 	case "asks":
 		role = board.Working
-		if len(r.Asks) > 0 {
-			item.Details, item.Said = []string{r.Asks[0].Since.Format("15:04")}, question(r.Asks[0])
-			item.Boxes = cardBoxes(r, set, b, c)
-		}
-		if n := len(r.Asks); n > 1 {
-			item.Details = append(item.Details, strconv.Itoa(n)+" questions")
-		}
+		waits(&item, r, set, b, c)
 	case Review:
 		item.Details, item.Said, role = figures(r), lines(r.Answer), board.Review
 		item.Boxes = append(last(r), "- reply:")
@@ -48,6 +43,30 @@ func shows(r *Run, set *Settings, b *board.Board, c *board.Card) (item board.Ite
 		return item, "" // a board that a person moved the card to need not have such a lane
 	}
 	return item, role.String()
+}
+
+// waits is what a run that waits for a person shows: its first question, or else
+// its proposal.
+func waits(item *board.Item, r *Run, set *Settings, b *board.Board, c *board.Card) {
+	if len(r.Asks) > 0 {
+		item.Details, item.Said = []string{r.Asks[0].Since.Format("15:04")}, question(r.Asks[0])
+		item.Boxes = cardBoxes(r, set, b, c)
+		if n := len(r.Asks); n > 1 {
+			item.Details = append(item.Details, strconv.Itoa(n)+" questions")
+		}
+		return
+	}
+	i := slices.IndexFunc(r.Proposals, r.pending)
+	if i < 0 {
+		return
+	}
+	p := &r.Proposals[i]
+	item.Details, item.Said = []string{p.Since.Format("15:04")}, append([]string{p.Asks()}, lines(p.Reason)...)
+	if p.Fate != FateOpen {
+		item.Boxes = []string{"- It is being carried out."}
+		return
+	}
+	item.Boxes = []string{"- Decide in the " + Link(b.Path, p.Path, "proposal", set.Wiki) + " or with `deckhand apply " + p.Offer + "`."}
 }
 
 // byCard reports whether a person did something with the card itself, or it is

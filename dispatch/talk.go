@@ -13,6 +13,7 @@ const (
 	ByBoard = "board" // a box on the card
 	ByNote  = "note"  // Needs me
 	ByChat  = "chat"
+	ByPage  = "page" // the page of a proposal
 	// ByApproval is a permission that was given for more than once.
 	ByApproval = "approval"
 	// ByLate is what was said to an agent that did not read it in time.

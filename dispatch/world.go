@@ -140,6 +140,7 @@ const (
 	DoAddLanes Do = "add_lanes"
 	DoAnswer   Do = "answer" // a person has answered an ask
 	DoSteer    Do = "steer"  // a person has something to say to an agent at work
+	DoDecide   Do = "decide" // a person has decided a proposal
 	DoClear    Do = "clear"  // take the copied item off the new card of a task that recurs
 )
 
@@ -173,8 +174,9 @@ type Action struct {
 	Lines    []string // resume: what the person added
 	Took     []string // answer, resume: their lines that it is made of
 	Answer   *Answer  // answer
-	Text     string   // steer
-	Offer    string   // what they ticked: answer, steer, resume, accept, stop
+	Text     string   // steer; decide: a note
+	Offer    string   // what they ticked: answer, steer, resume, accept, stop, decide
+	Files    []string // decide: what is to be applied
 	Approval string   // answer: the permission that covers it
 }
 
