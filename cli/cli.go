@@ -109,6 +109,7 @@ Exit codes: 0 ok, 1 error, 2 usage, 3 done but something needs a person,
 		a.statusCmd(), a.whyCmd(), a.promptCmd(), a.logCmd(), a.chatCmd(), a.journalCmd(),
 		a.addCmd(), a.runCmd(), a.stopCmd(), a.retryCmd(), a.lanesCmd(),
 		a.answerCmd(), a.steerCmd(), a.replyCmd(), a.acceptCmd(), a.approvalsCmd(),
+		a.proposalsCmd(), a.diffCmd(), a.applyCmd(), a.rejectCmd(), a.revertCmd(),
 		a.projectCmd(), a.trustCmd(), a.untrustCmd(),
 		a.openCmd(), a.takeoverCmd(), a.agentsCmd(), a.doctorCmd(), a.adoptCmd(), a.replayCmd(), a.versionCmd(),
 	)

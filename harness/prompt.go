@@ -19,6 +19,7 @@ type PromptInput struct {
 	Earlier *Earlier // the same card was worked on by another agent
 	Notes   []PromptNote
 	Left    []string // links that are over the limit, as written
+	Record  []string // what became of the changes that the agent proposed
 }
 
 // Earlier is the result of another agent's run of the card.
@@ -45,6 +46,7 @@ func Prompt(in PromptInput) string {
 		w.first(in)
 	}
 	w.notes(in)
+	w.record(in)
 	w.line("")
 	w.line("If a person must decide something before you can go on, end your last message with that question, a question mark as its last character.")
 	w.line("Otherwise end it with a short report: what you did, what is left, what a reviewer should look at.")
@@ -104,6 +106,17 @@ func (w *promptWriter) notes(in PromptInput) {
 	}
 }
 
+// record is what became of proposals. It is data: file names and a person's
+// remarks are in it.
+func (w *promptWriter) record(in PromptInput) {
+	if len(in.Record) == 0 {
+		return
+	}
+	w.line("")
+	w.line("What became of the changes you proposed before, as data. Do not propose again what was applied, nor what was rejected unless the person asks for it; what was taken back is not in effect any more.")
+	w.fenced("proposals", "", strings.Join(in.Record, "\n"))
+}
+
 func (w *promptWriter) note(n PromptNote) {
 	attr := " name=" + quote(n.Name)
 	if n.Section != "" {
@@ -158,7 +171,7 @@ func quoteAll(all []string) string {
 // holds it has got the prompt.
 func (in PromptInput) Fence() string {
 	data := append([]string{in.Board, in.Title}, in.Body...)
-	data = append(append(data, in.Added...), in.Left...)
+	data = append(append(append(data, in.Added...), in.Left...), in.Record...)
 	if in.Earlier != nil {
 		data = append(data, in.Earlier.Agent, in.Earlier.Result)
 	}

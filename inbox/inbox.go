@@ -11,7 +11,7 @@
 //
 //	needs me = "# Needs me: " n LF { LF section } | "# Nothing needs you" LF
 //	section  = "## " subject " · " title { " · " fact } LF
-//	           [ board " · " chat " · since " time LF ]     what there is of it
+//	           [ board " · " chat " · " page " · since " time LF ]  what there is of it
 //	           { line LF } [ LF { "    " code LF } LF ] [ next LF ] { box LF }
 //	next     = words | code span                            where it may be read as more
 //	subject  = agent ( " asks" | " failed" | " interrupted" | … ) | "Review" | "Held" | "Conflict"
@@ -36,6 +36,7 @@ type Need struct {
 	Card  string // title; of a conflict the file
 	Board string // ready-made link
 	Chat  string // ready-made link, may be empty
+	Page  string // ready-made link to where it is decided, may be empty
 	Since time.Time
 	Facts []string // after the title of a review: "4m", "$0.03"
 	Text  string   // question, result or reason

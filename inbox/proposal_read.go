@@ -53,9 +53,10 @@ func noteLine(line string) (rest string, ok bool) {
 	return strings.TrimSpace(rest), ok
 }
 
-// UpdateProposal brings a page from one state of a proposal to another. Lines
-// that a person wrote stay below the line of ours that they were put under.
-func UpdateProposal(cur []byte, was, now Proposal) ([]byte, error) {
+// UpdateProposal brings a page up to date. Lines that a person wrote stay below
+// the line of ours that they were put under; what it said of a decision before
+// is such a line.
+func UpdateProposal(cur []byte, now Proposal) ([]byte, error) {
 	if bytes.IndexByte(cur, 0) >= 0 {
 		return nil, errors.New("proposal: holds NUL bytes")
 	}
@@ -63,25 +64,8 @@ func UpdateProposal(cur []byte, was, now Proposal) ([]byte, error) {
 	if i := bytes.IndexByte(cur, '\n'); i > 0 && cur[i-1] == '\r' {
 		eol = "\r\n"
 	}
-	old, next, lines := was.lines(), now.lines(), pageLines(cur)
-	place := map[string]int{}
-	for i, l := range next {
-		place[l.key] = i
-	}
-	foreign := make([][]string, len(next)+1) // by the line they stand under, from 1
-	under := 0
-	for i, at := range align(old, lines) {
-		if at < 0 {
-			foreign[under] = append(foreign[under], lines[i])
-			continue
-		}
-		if n, ok := place[old[at].key]; ok {
-			under = n + 1
-		}
-		if rest, _ := noteLine(lines[i]); old[at].note && rest != "" && now.Outcome != "" {
-			foreign[under] = append(foreign[under], lines[i])
-		}
-	}
+	next, lines := now.lines(), pageLines(cur)
+	foreign := now.foreign(next, lines)
 	var b strings.Builder
 	for i := range foreign {
 		if i > 0 {
@@ -96,6 +80,52 @@ func UpdateProposal(cur []byte, was, now Proposal) ([]byte, error) {
 		return cur, nil
 	}
 	return out, nil
+}
+
+// foreign are the lines of a page that a person wrote, by the number of the line
+// of the next page that they stand under, from 1.
+func (p Proposal) foreign(next []pageLine, cur []string) [][]string {
+	place := map[string]int{}
+	for i, l := range next {
+		place[l.key] = i + 1
+	}
+	out := make([][]string, len(next)+1)
+	old, under := standing(p, cur), 0
+	revert := "- " + typed("deckhand revert "+p.ID)
+	for i, at := range align(old, cur) {
+		switch {
+		case at < 0 && cur[i] != revert:
+			out[under] = append(out[under], cur[i])
+		case at >= 0:
+			under = max(under, place[old[at].key])
+			if rest, _ := noteLine(cur[i]); old[at].note && rest != "" && p.Outcome != "" {
+				out[under] = append(out[under], cur[i])
+			}
+		}
+	}
+	return out
+}
+
+// standing is the page that stands there: that of a proposal that waits, or the
+// one that is wanted.
+func standing(now Proposal, cur []string) []pageLine {
+	open := now
+	open.Outcome = ""
+	if missing(open.lines(), cur) < missing(now.lines(), cur) {
+		return open.lines()
+	}
+	return now.lines()
+}
+
+// missing counts the lines of ours that are not there.
+func missing(ours []pageLine, cur []string) int {
+	n := len(ours)
+	for _, at := range align(ours, cur) {
+		if at >= 0 {
+			n--
+		}
+	}
+	return n
 }
 
 // pageLines are the lines of a page without their ends.
@@ -175,6 +205,9 @@ func pageSame(line string) string {
 	}
 	if _, ok := noteLine(line); ok {
 		return openNote
+	}
+	if strings.HasPrefix(line, "status: ") {
+		return "status:"
 	}
 	return strings.TrimRight(line, " \t")
 }

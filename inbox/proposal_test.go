@@ -105,7 +105,7 @@ func TestProposalUpdate(t *testing.T) {
 	now := was
 	now.Status, now.Outcome, now.Next = "applied", "applied Launch.md; rejected Notes/Code.md: not this · cli · 14:10", "deckhand revert a7k2m"
 	page := strings.NewReplacer("it says May\n", "it says May\nmy remark\n", "- note:\n", "- note: not this\nnor that\n").Replace(samplePage)
-	got, err := UpdateProposal([]byte(page), was, now)
+	got, err := UpdateProposal([]byte(page), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,9 +120,14 @@ func TestProposalUpdate(t *testing.T) {
 	if strings.Contains(string(got), "- [") && strings.Contains(strings.ReplaceAll(string(got), "+- [ ]", ""), "- [") {
 		t.Errorf("a box is left:\n%s", got)
 	}
-	again, err := UpdateProposal(got, now, now)
+	again, err := UpdateProposal(got, now)
 	if err != nil || string(again) != string(got) {
 		t.Errorf("again: %v\n%s", err, again)
+	}
+	now.Status, now.Outcome, now.Next = "reverted", "taken back: Launch.md", ""
+	back, err := UpdateProposal(got, now)
+	if err != nil || strings.Contains(string(back), "deckhand revert") || strings.Contains(string(back), "status: applied") || !strings.Contains(string(back), "my remark\n") {
+		t.Errorf("taken back: %v\n%s", err, back)
 	}
 }
 
@@ -146,7 +151,7 @@ func FuzzProposal(f *testing.F) {
 		}
 		done := p
 		done.Status, done.Outcome = "applied", "applied "+name
-		next, err := UpdateProposal(page, p, done)
+		next, err := UpdateProposal(page, done)
 		if err != nil || string(next) != string(WriteProposal(done)) {
 			t.Fatalf("%v\n%s\nwant\n%s", err, next, WriteProposal(done))
 		}

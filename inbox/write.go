@@ -133,7 +133,7 @@ func (n Need) subject() string {
 // or has stopped short, not where the result is what counts.
 func (n Need) links(now time.Time) string {
 	var parts []string
-	for _, link := range []string{n.Board, n.Chat} {
+	for _, link := range []string{n.Board, n.Chat, n.Page} {
 		if link = ready(link); link != "" {
 			parts = append(parts, link)
 		}

@@ -98,6 +98,18 @@ func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
 	return v.Approvals, err
 }
 
+// Proposals asks for the proposals that wait for a decision.
+func (c *Client) Proposals(ctx context.Context) ([]Proposal, error) {
+	var v Proposals
+	err := c.get(ctx, "proposals", nil, &v)
+	return v.Proposals, err
+}
+
+// Diff asks what proposals do to notes.
+func (c *Client) Diff(ctx context.Context, of string) (v Diff, err error) {
+	return v, c.get(ctx, "diff", url.Values{"of": {of}}, &v)
+}
+
 // Do has something changed.
 func (c *Client) Do(ctx context.Context, cmd Command) (v Result, err error) {
 	body, err := Marshal(cmd)

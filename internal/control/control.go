@@ -12,6 +12,8 @@
 //	GET  /v1/journal?since=TIME (RFC 3339; without it: everything)
 //	GET  /v1/boards
 //	GET  /v1/approvals
+//	GET  /v1/proposals
+//	GET  /v1/diff?of=ID         of a proposal, or of all those of a run
 //	POST /v1/do                 a Command, answered by a Result
 //	GET  /v1/events?since=N     server-sent events: id is Seq, event is Kind, data is the Event
 //
@@ -37,6 +39,8 @@ type Reader interface {
 	Journal(ctx context.Context, since time.Time) ([]JournalEntry, error)
 	Boards(ctx context.Context) ([]Board, error)
 	Approvals(ctx context.Context) ([]Approval, error)
+	Proposals(ctx context.Context) ([]Proposal, error)
+	Diff(ctx context.Context, of string) (Diff, error)
 }
 
 // Backend is a Reader that can also change things: the daemon.
@@ -52,7 +56,7 @@ type Backend interface {
 // returns the first result and does nothing.
 type Command struct {
 	ID    string `json:"id"`
-	Name  string `json:"name"` // run, stop, stop_all, retry, answer, end_ask, steer, follow_up, reply, accept, send_back, revoke, add, lanes_add, grant, probe
+	Name  string `json:"name"` // run, stop, stop_all, retry, answer, end_ask, steer, follow_up, reply, accept, send_back, revoke, add, lanes_add, apply, reject, revert, grant, probe
 	Card  string `json:"card,omitempty"`
 	Run   string `json:"run,omitempty"`
 	Board string `json:"board,omitempty"`
@@ -62,9 +66,13 @@ type Command struct {
 	Text  string  `json:"text,omitempty"`
 	Ask   string  `json:"ask,omitempty"`   // answer, end_ask: the ask's id; empty: the only one that is open
 	Value *string `json:"value,omitempty"` // answer: the option's text, the text, or Allow or Deny
-	Note  string  `json:"note,omitempty"`  // answer: why; at most NoteMax characters
-	Scope string  `json:"scope,omitempty"` // answer: once, session, project, always; empty: once
-	From  string  `json:"from,omitempty"`  // who says it, for the records: cli, pane; empty: client
+	Note  string  `json:"note,omitempty"`  // answer, apply, reject: why; at most NoteMax characters
+	// Proposal is its id (apply, reject, revert); Files are those of its changes that
+	// are meant (apply), all when none is named.
+	Proposal string   `json:"proposal,omitempty"`
+	Files    []string `json:"files,omitempty"`
+	Scope    string   `json:"scope,omitempty"` // answer: once, session, project, always; empty: once
+	From     string   `json:"from,omitempty"`  // who says it, for the records: cli, pane; empty: client
 }
 
 // NoteMax is how long a Note may be, in characters.
@@ -123,7 +131,7 @@ type Status struct {
 	Runs      []Run      `json:"runs"`
 	Held      []Held     `json:"held"`
 	Queued    []Queued   `json:"queued"`
-	Proposals []struct{} `json:"proposals"`
+	Proposals []Proposal `json:"proposals"` // that wait for a decision
 	Problems  []Problem  `json:"problems"`
 }
 
@@ -162,6 +170,41 @@ type Ask struct {
 	Scopes      []string   `json:"scopes"`
 	Since       time.Time  `json:"since"`
 	Timeout     *time.Time `json:"timeout"`
+}
+
+// Proposal is changes of notes that an agent wants.
+type Proposal struct {
+	ID      string           `json:"id"`
+	Run     string           `json:"run"`
+	Card    string           `json:"card"`
+	Agent   string           `json:"agent"`
+	Reason  string           `json:"reason"`
+	Created time.Time        `json:"created"`
+	Path    string           `json:"path"`              // of the page that shows it
+	Status  string           `json:"status"`            // waiting, applying, applied, rejected, failed, reverted, interrupted
+	Outcome string           `json:"outcome,omitempty"` // what became of it
+	Changes []ProposalChange `json:"changes"`
+}
+
+// ProposalChange is the change of one note.
+type ProposalChange struct {
+	Kind    string `json:"kind"` // create, edit, delete, move
+	File    string `json:"file"`
+	To      string `json:"to,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Added   int    `json:"added"` // lines
+	Removed int    `json:"removed"`
+}
+
+// Proposals is `proposals --json`.
+type Proposals struct {
+	Proposals []Proposal `json:"proposals"`
+}
+
+// Diff is what proposals do to notes, as a unified diff with the names of files.
+type Diff struct {
+	Run  string `json:"run"`
+	Text string `json:"text"`
 }
 
 // Held is a card that would start but for its reasons.

@@ -46,6 +46,14 @@ func (f *fake) Chat(_ context.Context, r string) (Chat, error) { return f.chat, 
 
 func (f *fake) Approvals(context.Context) ([]Approval, error) { return f.allowed, f.ask("approvals") }
 func (f *fake) Boards(context.Context) ([]Board, error)       { return f.boards, f.ask("boards") }
+func (f *fake) Proposals(context.Context) ([]Proposal, error) {
+	return []Proposal{{ID: "a7k2m"}}, f.ask("proposals")
+}
+
+func (f *fake) Diff(_ context.Context, of string) (Diff, error) {
+	return Diff{Text: "of " + of}, f.ask("diff")
+}
+
 func (f *fake) Prompt(_ context.Context, c string) (Prompt, error) {
 	return f.prompt, f.ask("prompt %s", c)
 }
@@ -269,7 +277,7 @@ func TestEveryFieldIsInTheDocs(t *testing.T) {
 	}
 	types := map[string]reflect.Type{}
 	for _, v := range []any{
-		Status{}, Why{}, Prompt{}, Log{}, Chat{}, Journal{}, Boards{}, Agents{}, Checks{}, Projects{}, Approvals{}, Command{}, Result{}, Event{}, Error{},
+		Status{}, Why{}, Prompt{}, Log{}, Chat{}, Journal{}, Boards{}, Agents{}, Checks{}, Projects{}, Approvals{}, Command{}, Result{}, Event{}, Error{}, Proposals{}, Diff{},
 	} {
 		collect(reflect.TypeOf(v), types)
 	}

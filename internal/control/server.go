@@ -71,6 +71,11 @@ func (s *Server) handler() http.Handler {
 		list, err := b.Boards(r.Context())
 		return Boards{Boards: list}, err
 	})
+	get("proposals", func(r *http.Request) (any, error) {
+		list, err := b.Proposals(r.Context())
+		return Proposals{Proposals: list}, err
+	})
+	get("diff", func(r *http.Request) (any, error) { return b.Diff(r.Context(), r.FormValue("of")) })
 	mux.HandleFunc("GET /v1/events", s.events)
 	mux.HandleFunc("POST /v1/do", s.do)
 	return mux

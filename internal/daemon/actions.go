@@ -34,6 +34,8 @@ func (d *daemon) act(a dispatch.Action) bool {
 	case dispatch.DoAnswer:
 		ask := r.AskByID(a.Ask)
 		return ask != nil && d.answer(r, *ask, *a.Answer, dispatch.Entry{By: a.By, Offer: a.Offer, Took: a.Took, Approval: a.Approval})
+	case dispatch.DoDecide:
+		return d.decide(r, dispatch.Entry{By: a.By, Offer: a.Offer, Files: a.Files, Text: a.Text})
 	case dispatch.DoSteer:
 		return d.steer(r, dispatch.Entry{How: "steer", Text: a.Text, By: a.By, Offer: a.Offer})
 	case dispatch.DoTimeout:

@@ -134,6 +134,19 @@ func (b *backend) Approvals(ctx context.Context) ([]control.Approval, error) {
 	return inLoop(ctx, b.d, func() ([]control.Approval, error) { return b.d.approvalViews(), nil })
 }
 
+func (b *backend) Proposals(ctx context.Context) ([]control.Proposal, error) {
+	return inLoop(ctx, b.d, func() ([]control.Proposal, error) { return b.d.proposals(), nil })
+}
+
+// Diff reads the kept contents outside the loop.
+func (b *backend) Diff(ctx context.Context, of string) (control.Diff, error) {
+	diff, err := inLoop(ctx, b.d, func() (func() control.Diff, error) { return b.d.diff(of) })
+	if err != nil {
+		return control.Diff{}, err
+	}
+	return diff(), nil
+}
+
 func (b *backend) Do(ctx context.Context, c control.Command) (control.Result, error) {
 	return answered(ctx, b.d, func(answer func(control.Result, error)) { b.d.command(c, answer) })
 }

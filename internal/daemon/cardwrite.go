@@ -13,9 +13,9 @@ import (
 	"deckhand/internal/store"
 )
 
-// change is an operation on a board: pure, and once more on what a person has
+// cardChange is an operation on a board: pure, and once more on what a person has
 // saved meanwhile.
-type change func(*board.Board) (*board.Board, error)
+type cardChange func(*board.Board) (*board.Board, error)
 
 // wrote is the result of writing a board.
 type wrote struct {
@@ -29,7 +29,7 @@ type update func(ctx context.Context, rel string, op store.Op) (store.Result, er
 // writeBoard changes a board outside the loop, behind other changes of it. done
 // runs in the loop, after the model has what was written, or what was found there
 // and made it impossible: else the same would be decided again.
-func (d *daemon) writeBoard(path string, write update, do change, done func(error)) {
+func (d *daemon) writeBoard(path string, write update, do cardChange, done func(error)) {
 	step, opts := d.step, d.optionsOf(path)
 	known := d.boardAt(path)
 	d.queues.add("board:"+path, func() any {
@@ -63,7 +63,7 @@ func (d *daemon) writeBoard(path string, write update, do change, done func(erro
 }
 
 // bytewise is a change by an operation that gives bytes.
-func (d *daemon) bytewise(path string, op func(*board.Board) ([]byte, error)) change {
+func (d *daemon) bytewise(path string, op func(*board.Board) ([]byte, error)) cardChange {
 	opts := d.optionsOf(path)
 	return func(b *board.Board) (*board.Board, error) {
 		src, err := op(b)
@@ -181,7 +181,7 @@ func firstClaim(r *run) bool {
 
 // writeCard changes the board a run's card is on. done runs in the loop when
 // it is written.
-func (d *daemon) writeCard(r *run, path string, do change, done func()) {
+func (d *daemon) writeCard(r *run, path string, do cardChange, done func()) {
 	d.writing[r.ID] = true
 	d.writeBoard(path, d.store.Update, do, func(err error) {
 		if err != nil {

@@ -79,10 +79,22 @@ func (d *daemon) do(c control.Command, done reply) {
 		done(d.doRevoke(c))
 	case "accept":
 		done(d.doAccept(c))
+	default:
+		d.doLater(c, done)
+	}
+}
+
+// doLater does what may take its time, and is answered then.
+func (d *daemon) doLater(c control.Command, done reply) {
+	switch c.Name {
 	case "add":
 		d.doAdd(c, done)
 	case "lanes_add":
 		d.doLanes(c, done)
+	case "apply", "reject":
+		d.doDecide(c, done)
+	case "revert":
+		d.doRevert(c, done)
 	case "grant":
 		d.doGrant(c, done)
 	case "probe":

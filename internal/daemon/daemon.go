@@ -95,17 +95,18 @@ type daemon struct {
 	stalled     trouble // the state cannot be written: nothing new is done before it can
 
 	// Acting.
-	queues  *queues
-	adding  map[string]bool // boards that are getting lanes
-	record  recorder
-	page    needsState
-	bell    notifier
-	based   bool // Runs.base was seen to
-	clients clients
-	traces  traces             // any goroutine may ask
-	pending map[string][]reply // commands under way, by the client's id
-	probed  time.Time
-	pruned  time.Time
+	queues   *queues
+	adding   map[string]bool // boards that are getting lanes
+	record   recorder
+	page     needsState
+	bell     notifier
+	based    bool // Runs.base was seen to
+	clients  clients
+	traces   traces             // any goroutine may ask
+	pending  map[string][]reply // commands under way, by the client's id
+	deciding map[string][]reply // commands that wait for a proposal, by its id
+	probed   time.Time
+	pruned   time.Time
 }
 
 // Run runs the daemon until ctx ends (or, with Once, until nothing is left to do).
@@ -148,7 +149,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 func newDaemon(ctx context.Context, o Options, f *folder) (*daemon, error) {
 	d := &daemon{
 		model: newModel(o, f), inbox: make(chan func(), 64), again: map[string]time.Time{}, looks: map[string]int{},
-		adding: map[string]bool{}, pending: map[string][]reply{}, record: newRecorder(f),
+		adding: map[string]bool{}, pending: map[string][]reply{}, deciding: map[string][]reply{}, record: newRecorder(f),
 	}
 	d.ctx, d.end = context.WithCancel(ctx)
 	d.queues = newQueues(d.post)

@@ -22,7 +22,8 @@ func (d *daemon) deliver(r *run) {
 	d.queues.add("say:"+r.ID, func() any {
 		err := to.tell(harness.Command{
 			ID: o.Row, Kind: o.Kind, Text: o.Text, Ask: o.Ask,
-			Answer: harness.Answer{Value: o.Answer.Value, Confirmed: o.Answer.Confirmed, Note: o.Answer.Note},
+			Answer:   harness.Answer{Value: o.Answer.Value, Confirmed: o.Answer.Confirmed, Note: o.Answer.Note},
+			Decision: harness.Decision(o.Ruling),
 		})
 		d.o.at("row sent")
 		return err

@@ -48,6 +48,10 @@ func (d *daemon) hear(r *run, life int, e harness.Event) {
 		entry.Kind, entry.Session = dispatch.Bound, e.Session
 	case harness.AskOpen:
 		entry.Kind, entry.Ask = dispatch.Asked, askOf(e.Ask)
+	case harness.Propose:
+		entry.Kind = dispatch.Proposed
+		d.proposed(r, entry, e.Proposal)
+		entry.Kind = "" // it is logged when it was looked at
 	case harness.AskGone:
 		entry.Kind, entry.Ask, entry.Reason = dispatch.AskGone, &dispatch.Ask{ID: e.AskID}, e.Reason
 	case harness.UsageSeen:

@@ -73,7 +73,7 @@ func (d *daemon) stamped(r *run, e dispatch.Entry) dispatch.Entry {
 			break // its turn was over before, and has an offer
 		}
 		e.Offer = d.offers.next()
-	case dispatch.Asked, dispatch.Finished:
+	case dispatch.Asked, dispatch.Finished, dispatch.Proposed:
 		e.Offer = d.offers.next()
 	}
 	if e.Seq == 0 && r.talk != nil && (e.Life == 0 || e.Life == r.talk.life) {

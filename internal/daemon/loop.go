@@ -91,6 +91,7 @@ func (d *daemon) reconcile() {
 		}
 	}
 	d.survey(now)
+	d.writePages(now)
 	d.report(now)
 	d.notify(now)
 	d.runsBase()
@@ -140,9 +141,13 @@ func (d *daemon) nextWake() time.Time {
 		earlier(s.refused.again)
 	}
 	for _, r := range d.runs {
+		for _, p := range r.pages {
+			earlier(p.fault.again)
+		}
 		earlier(r.fault.again)
 		earlier(r.lost)
 		earlier(r.untold.again)
+		earlier(r.stuck.again)
 		earlier(r.chatDue)
 	}
 	return at
@@ -160,6 +165,12 @@ func (d *daemon) due(now time.Time) {
 			delete(d.writing, id)
 		}
 		r.untold.due(now)
+		for _, p := range r.pages {
+			p.fault.due(now)
+		}
+		if r.stuck.due(now) {
+			d.carryOn(r)
+		}
 		d.followAgain(r, now)
 		if !r.chatDue.IsZero() && !now.Before(r.chatDue) {
 			d.writeChat(r, false)

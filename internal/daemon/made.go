@@ -20,16 +20,18 @@ import (
 
 // asking is what is asked in those files at the moment, for whoever reads them.
 type asking struct {
-	page  string                // path of Needs me
-	mine  string                // the file with the lines of it that are ours
-	needs map[string]inbox.Need // of the page, by offer
-	asks  map[string]string     // what is asked in chats, by offer
-	chats map[string]bool       // runs whose chats are read
+	page  string                    // path of Needs me
+	mine  string                    // the file with the lines of it that are ours
+	needs map[string]inbox.Need     // of the page, by offer
+	asks  map[string]string         // what is asked in chats, by offer
+	chats map[string]bool           // runs whose chats are read
+	pages map[string]inbox.Proposal // pages of proposals, by path
 }
 
 func (m *model) asking() asking {
 	a := asking{
 		page: m.needsPath(), mine: m.f.path("needs-me.txt"), needs: m.pageNeeds, asks: map[string]string{}, chats: map[string]bool{},
+		pages: m.openPages(),
 	}
 	for _, r := range m.runs {
 		if len(r.Offers()) > 0 {

@@ -85,6 +85,12 @@ func (m *model) needsOf(r *run) []inbox.Need {
 				out = append(out, m.askNeed(r, a))
 			}
 		}
+		for _, p := range r.Undecided() {
+			out = append(out, inbox.Need{
+				Kind: "asks", Since: p.Since, Text: p.Asks() + "\n" + p.Reason, Next: "deckhand apply " + p.Offer,
+				Page: dispatch.Link(m.needsPath(), p.Path, "proposal", m.wiki),
+			})
+		}
 	case ok:
 		out = append(out, n)
 	case len(along) > 0:
@@ -247,6 +253,9 @@ func next(r *run) string {
 	id := strings.ToLower(r.ID)
 	switch r.Phase {
 	case dispatch.PhaseWaiting:
+		if all := r.Undecided(); len(r.Asks) == 0 && len(all) > 0 {
+			return "deckhand apply " + all[0].Offer
+		}
 		return "deckhand answer " + id
 	case dispatch.PhaseOver, dispatch.PhaseEnding:
 		if r.Outcome != dispatch.Review && r.Outcome != dispatch.Accept {

@@ -75,6 +75,11 @@ func (r *run) news(now time.Time) (all []news) {
 			all = append(all, news{"asks", a.ID, a.Title + " " + a.Message})
 		}
 	}
+	for _, p := range r.Undecided() {
+		if now.Sub(p.Since) < notifyStale {
+			all = append(all, news{"asks", p.Offer, p.Asks() + " " + p.Reason})
+		}
+	}
 	if over := r.Phase == dispatch.PhaseOver || r.Phase == dispatch.PhaseEnding; over && (r.Ended.IsZero() || now.Sub(r.Ended) < notifyStale) {
 		switch r.Outcome {
 		case dispatch.Review:

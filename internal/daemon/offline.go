@@ -83,6 +83,16 @@ func (o *offline) Journal(_ context.Context, since time.Time) ([]control.Journal
 	return o.m.events(since)()
 }
 
+func (o *offline) Proposals(context.Context) ([]control.Proposal, error) { return o.m.proposals(), nil }
+
+func (o *offline) Diff(_ context.Context, of string) (control.Diff, error) {
+	diff, err := o.m.diff(of)
+	if err != nil {
+		return control.Diff{}, err
+	}
+	return diff(), nil
+}
+
 func (o *offline) Boards(context.Context) ([]control.Board, error) { return o.m.boardViews(), nil }
 
 func (o *offline) Approvals(context.Context) ([]control.Approval, error) {

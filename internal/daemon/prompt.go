@@ -67,7 +67,9 @@ func (m *model) nonces(r *run) []string {
 func (d *daemon) prompter(r *run, at string, c *board.Card) func(arrived int) prompted {
 	in, told, earlier := promptInput(d.nonceOf(r, r.turns), at, c), r.told, earlierOf(r.Earlier)
 	compose := d.composer(at, c, d.readNote)
+	record := d.proposalRecord(r)
 	return func(arrived int) prompted {
+		in.Record = record()
 		if arrived < 0 {
 			in.Body = append(in.Body, board.Added(in.Body, owed(told))...) // what stands inside the item is the person's, too
 			in.Earlier = earlier

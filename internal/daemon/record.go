@@ -40,12 +40,12 @@ func newRecorder(f *folder) recorder {
 // note puts a log entry on the way to the journal.
 func (rec *recorder) note(d *daemon, r *run, e dispatch.Entry) {
 	rec.last = max(rec.last, e.ID)
-	j, ok := d.journalEntry(r, e)
-	if !ok {
+	all := d.journalEntries(r, e)
+	if len(all) == 0 {
 		return
 	}
-	file := path.Join(d.settings.Output, journal.File(j.Time))
-	rec.wait[file] = append(rec.wait[file], j)
+	file := path.Join(d.settings.Output, journal.File(all[0].Time))
+	rec.wait[file] = append(rec.wait[file], all...)
 	if rec.due.IsZero() {
 		rec.due = time.Now().Add(journalEvery)
 	}
@@ -117,6 +117,9 @@ func (d *daemon) addJournal(file string, entries []journal.Entry) error {
 		lack := journal.Missing(entries, cur)
 		if len(lack) == 0 {
 			return cur, nil
+		}
+		for i := range lack {
+			lack[i].Diff = journalDiff(d.f.state, lack[i])
 		}
 		return journal.Append(cur, lack), nil
 	})
@@ -212,7 +215,7 @@ func toldTalk(e dispatch.Entry) (status, reason string, ok bool) {
 	case dispatch.AskGone:
 		return "timed out", e.Reason, timedOut(e)
 	}
-	return "", "", false
+	return toldProposal(e)
 }
 
 // goesOn is who lets a run go on, or what.

@@ -30,6 +30,9 @@ type run struct {
 	offered  []string                // ids of all that could ever be ticked about it
 	telling  bool                    // the agent is being told something
 	untold   trouble                 // why it could not be
+	looking  map[logKey]bool         // proposals that are being looked at
+	stuck    trouble                 // why its proposals cannot be carried on
+	pages    map[string]*pageState   // of its proposals, by their ids
 	notified map[string]bool         // what the notifier was run for in this turn
 
 	fault trouble   // why the last effect on its card failed

@@ -136,7 +136,8 @@ func tooMany(src []byte) bool {
 
 // answered reports whether a file is one in which a person can answer now.
 func (l *looker) answered(f file) bool {
-	return f.path == l.asking.page || l.asking.chats[strings.ToUpper(f.chat)]
+	_, page := l.asking.pages[f.path]
+	return page || f.path == l.asking.page || l.asking.chats[strings.ToUpper(f.chat)]
 }
 
 // read reads what a person answered in it.
@@ -149,6 +150,10 @@ func (l *looker) read(f *file, src []byte) {
 			f.fault = err.Error()
 		}
 	default:
+		if page, ok := l.asking.pages[f.path]; ok {
+			f.made = onProposal(f.path, src, page)
+			return
+		}
 		f.made = l.asking.inChat(f.path, src)
 	}
 }

@@ -59,6 +59,10 @@ func (t *talk) hear(e harness.Event, ask chats.Item) (now, soon bool) {
 		t.cut()
 		t.add(ask, e.Seq)
 		return true, true
+	case harness.Propose:
+		t.cut()
+		t.add(chats.Item{Role: t.role, Kind: chats.Text, Text: asProposal(e.Proposal)}, e.Seq)
+		return true, true
 	case harness.Done:
 		t.cut()
 		return true, true
@@ -137,6 +141,23 @@ func asText(a dispatch.Ask) string {
 	text := a.Title
 	if a.Message != "" && a.Kind != "question" {
 		text += "\n\n    " + strings.ReplaceAll(a.Message, "\n", "\n    ")
+	}
+	return text
+}
+
+// asProposal is a proposal as a chat has it; it is decided on its page.
+func asProposal(p *harness.Proposal) string {
+	text := "I propose to change " + plural(len(p.Changes), "note", "notes") + "."
+	if p.Reason != "" {
+		text += "\n\n" + short(p.Reason, proposalReason)
+	}
+	for i, c := range p.Changes {
+		if i == proposalChanges {
+			break
+		}
+		if text += "\n* " + c.Kind + " " + c.File; c.To != "" {
+			text += " → " + c.To
+		}
 	}
 	return text
 }

@@ -14,7 +14,7 @@ import (
 // status is the answer to `status`: runs that are open, wait for review, or
 // were over today; cards that are held; cards that wait for their turn.
 func (m *model) status(now time.Time) control.Status {
-	s := control.Status{Dir: m.f.dir, Runs: []control.Run{}, Held: []control.Held{}, Queued: []control.Queued{}, Proposals: []struct{}{}, Problems: m.faults()}
+	s := control.Status{Dir: m.f.dir, Runs: []control.Run{}, Held: []control.Held{}, Queued: []control.Queued{}, Proposals: m.proposals(), Problems: m.faults()}
 	if m.daemon != nil {
 		s.Daemon, s.PID, s.Watch = true, m.daemon.PID, m.daemon.Watch
 	}
@@ -122,6 +122,9 @@ func (m *model) reason(r *run) string {
 		return r.fault.String()
 	case len(r.Asks) > 0:
 		return strings.TrimSpace(r.Asks[0].Title + " " + r.Asks[0].Message)
+	}
+	for _, p := range r.Undecided() {
+		return strings.TrimSpace(p.Asks() + " " + oneLine(p.Reason))
 	}
 	return r.Reason
 }

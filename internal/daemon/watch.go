@@ -290,6 +290,9 @@ func (d *daemon) takeUpAll() {
 	d.regrant(false)
 	d.record.missing(d) // before anything is logged anew
 	d.recover()
+	for _, r := range d.sorted() {
+		d.carryOn(r)
+	}
 	d.ready, d.dirty = true, true
 	d.tidy(time.Now())
 }

@@ -16,6 +16,9 @@
 //	[ask]       asks for permission (confirm) before it writes the file
 //	[ask:KIND]  asks a select, input or editor in place of it, and reports the answer
 //	[timeout:D] answers its dialogs itself after that long, without telling anybody
+//	[propose]   writes no file but proposes a note of that name, waits for the
+//	            decision and reports it; [propose:FILE] proposes the changes in FILE,
+//	            a JSON list of them
 //	[question]  ends with a question in place of a report
 //	[slow:2s]   waits that long before each step
 //	[hang]      never ends by itself; abort and closed input end it
@@ -244,6 +247,8 @@ func (a *agent) request(ctx context.Context, line []byte) error {
 		a.abort(r)
 	case pi.UIResponse:
 		a.turn.answer(r)
+	case pi.DecisionType:
+		return a.turn.decide(line)
 	default:
 		return unexpected{string(line), "type"}
 	}

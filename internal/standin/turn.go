@@ -34,14 +34,15 @@ type turn struct {
 	tokens   int64
 
 	mu       sync.Mutex
-	steering []string                   // guarded by mu
-	followUp []string                   // guarded by mu
-	answers  map[string]chan pi.Request // guarded by mu
+	steering []string                    // guarded by mu
+	followUp []string                    // guarded by mu
+	answers  map[string]chan pi.Request  // guarded by mu
+	decision map[string]chan pi.Decision // guarded by mu
 }
 
 // word is a switch in the text of a card.
 var word = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[(ask|timeout|question|slow|hang|deaf|fail|empty|length|flood|stream|noise|exit|record|say|raw)(?::([^\]\s]*))?\]`)
+	return regexp.MustCompile(`\[(ask|propose|timeout|question|slow|hang|deaf|fail|empty|length|flood|stream|noise|exit|record|say|raw)(?::([^\]\s]*))?\]`)
 })
 
 // What a card is called stands in the first line of its fence, or, in a prompt
@@ -58,7 +59,7 @@ func (a *agent) start(ctx context.Context, prompt string) {
 	t := &turn{
 		a: a, ctx: ctx, exit: -1,
 		stop: make(chan struct{}), over: make(chan struct{}), done: make(chan struct{}),
-		words: map[string]string{}, answers: map[string]chan pi.Request{},
+		words: map[string]string{}, answers: map[string]chan pi.Request{}, decision: map[string]chan pi.Decision{},
 		title: name(prompt),
 		start: time.Now(),
 	}
@@ -190,6 +191,9 @@ func (t *turn) look() bool {
 
 // write makes the file, when it may.
 func (t *turn) write() bool {
+	if t.has("propose") {
+		return t.propose()
+	}
 	file := t.file()
 	body := "# " + t.title + "\n\nWritten by the stand-in of deckhand.\n"
 	if !t.say("I write " + file + ". ") {
@@ -210,6 +214,9 @@ func (t *turn) write() bool {
 func (t *turn) report() bool {
 	stop := "stop"
 	answer := t.file() + " holds what the card asks for. Nothing else was changed." + t.answered
+	if t.has("propose") {
+		answer = "I proposed what the card asks for." + t.answered
+	}
 	switch {
 	case t.has("question"):
 		answer = t.file() + " is a first version. Shall I go on with the second part?"
