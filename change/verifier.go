@@ -163,7 +163,7 @@ func (v *verifier) flaws(file, text string) []string {
 	if v.links == nil {
 		v.links = newLinkCheck(v.folder, v.applied)
 	}
-	now := notes.Structure([]byte(text), func(l notes.Link) bool { return v.links.now.Missing(file, l) })
+	now := notes.Structure([]byte(text), missing(v.links.now, file))
 	if len(now) == 0 {
 		return nil
 	}
@@ -216,7 +216,21 @@ func (l *linkCheck) before(file, text string) []notes.Flaw {
 		}
 		file, text = o.file, *o.text
 	}
-	return notes.Structure([]byte(text), func(k notes.Link) bool { return l.was.Missing(file, k) })
+	return notes.Structure([]byte(text), missing(l.was, file))
+}
+
+// missing tells which links in a file lead to notes that are not there. People
+// link the same few notes again and again: each is looked for once.
+func missing(ix *notes.Index, file string) func(notes.Link) bool {
+	known := map[string]bool{}
+	return func(l notes.Link) bool {
+		gone, ok := known[l.Raw]
+		if !ok {
+			gone = ix.Missing(file, l)
+			known[l.Raw] = gone
+		}
+		return gone
+	}
 }
 
 // origins follows each file back to what it was before the first change.

@@ -130,6 +130,10 @@ func InlineMasks(src []byte, text span.Span) []Mask {
 	var out []Mask
 	in := inline{text: b}
 	for at := 0; at < len(b); {
+		if c := b[at]; c != '`' && c != '\\' && c != '<' && c != '%' {
+			at++
+			continue
+		}
 		end, kind := in.mask(at)
 		if kind == 0 {
 			at = end
