@@ -142,6 +142,16 @@ func (m *Model) composeRows(n, most int) composed {
 	return out
 }
 
+// helpPage are as many of helpRows as there is room for.
+func (m *Model) helpPage(n, height int) []line {
+	rows := m.helpRows(n)
+	rows = rows[min(m.helpTop, max(0, len(rows)-height)):]
+	if more := len(rows) - height; more > 0 {
+		rows[height-1] = spread(rows[height-1], line{{" ↓ " + itoa(more) + " more rows ", dim}}, n)
+	}
+	return rows
+}
+
 // helpRows are all keys: what they do now, or why they cannot.
 func (m *Model) helpRows(n int) []line {
 	out := []line{{{"Keys", strong}}, {}}

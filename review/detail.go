@@ -19,8 +19,7 @@ const (
 // in n columns and height rows.
 func (m *Model) detail(f *frame, n, height int) []line {
 	if m.help {
-		rows := m.helpRows(n)
-		return rows[min(m.helpTop, max(0, len(rows)-height)):]
+		return m.helpPage(n, height)
 	}
 	i, ok := m.selected()
 	if !ok {
@@ -93,7 +92,9 @@ func (m *Model) titleRows(i item, n int) []line {
 		out = append(out, rows[:min(2, len(rows))]...)
 	}
 	if !live(r) && r.Next != "" && r.Status != "done" {
-		out = append(out, hintRows(r.Next, n, 0)...)
+		for _, p := range hintParas(r.Next, 0) {
+			out = append(out, p.rows(n)...)
+		}
 	}
 	return out
 }
@@ -207,86 +208,74 @@ func (m *Model) tabs(f *frame, x, y, n int) line {
 // window is the part of the view's document that is seen.
 func (m *Model) window(f *frame, i item, n int) []line {
 	a := m.of(i.key)
-	rows, tail := m.document(a, i, n)
-	f.total = len(rows) + len(tail)
-	last := max(0, f.total-f.body)
+	f.doc = doc{n: n, details: m.details}
+	f.doc.paras, f.doc.tail = m.document(a, i, n)
+	f.last = f.doc.back(f.doc.end(), f.body)
 	s := a.scroll[m.view]
 	f.top = s.top
-	if !s.held && m.view == logView {
-		f.top = last
+	if !s.held && m.view.follows() || f.last.before(f.top) {
+		f.top = f.last
 	}
-	f.top = min(max(f.top, 0), last)
-	out := make([]line, 0, f.body)
-	for k := f.top; k < min(f.total, f.top+f.body); k++ {
-		if k < len(rows) {
-			out = append(out, rows[k])
-			continue
+	out, below := f.doc.from(f.top, f.body)
+	if more, _ := f.doc.from(below, moreMost+1); len(more) > 0 && len(out) > 0 {
+		count := itoa(min(len(more), moreMost))
+		if len(more) > moreMost {
+			count += "+"
 		}
-		out = append(out, tail[k-len(rows)])
-	}
-	if f.top < last && len(out) > 0 { // the log goes on below
-		more := line{{" ↓ " + itoa(last-f.top) + " more rows ", dim}}
-		out[len(out)-1] = spread(out[len(out)-1], more, n)
+		out[len(out)-1] = spread(out[len(out)-1], line{{" ↓ " + count + " more rows ", dim}}, n)
 	}
 	return out
 }
 
-// document are the rows of a view, made anew only when what they show, or the
-// width, has changed; and those of a log that go on.
-func (m *Model) document(a *about, i item, n int) (rows, tail []line) {
-	if m.view == logView && i.run != nil {
-		return a.log.lines(n, m.details), a.log.tail(n, m.details, live(*i.run))
+// moreMost is up to where the rows below are counted.
+const moreMost = 99
+
+// document is what a view shows of an item, and what goes on below it.
+func (m *Model) document(a *about, i item, n int) (all, tail []para) {
+	switch {
+	case m.view == logView && i.run != nil:
+		return a.log.paras, a.log.tail(live(*i.run))
+	case i.group == problems && m.view != boardView:
+		return factsParas(i), nil
+	case m.view == chatView && i.run == nil:
+		return []para{{text: "there is no chat: it has not run", role: dim}}, nil
+	case m.view == chatView, m.view == promptView:
+		return answered(a.got[m.view], func() []para { return a.docs[m.view] }), nil
+	case m.view == whyView:
+		return m.whyDoc(a, i), nil
+	case m.view == boardView:
+		return answered(m.board, func() []para { return m.boardDoc(i, n) }), nil
 	}
-	d := &a.docs[m.view]
-	if m.view == boardView || m.view == whyView || m.view == logView || d.width != n || d.lines == nil {
-		*d = doc{lines: m.makeDoc(a, i, n), width: n}
-	}
-	return d.lines, nil
+	return factsParas(i), nil
 }
 
-func (m *Model) makeDoc(a *about, i item, n int) []line {
-	got := a.got[m.view]
-	switch m.view {
-	case chatView:
-		if i.run == nil {
-			return []line{{{"there is no chat: it has not run", dim}}}
-		}
-		return answered(got, n, func() []line { return chatRows(a.chat, n) })
-	case promptView:
-		if i.group == problems {
-			return nil
-		}
-		return answered(got, n, func() []line { return promptRows(a.prompt, n) })
-	case whyView:
-		rows := factsRows(i, n)
-		if i.run != nil && i.text == "" || i.group == problems {
-			rows = rows[:0]
-		}
-		return append(rows, answered(got, n, func() []line { return whyRows(a.why, n) })...)
-	case boardView:
-		return answered(m.board, n, func() []line { return m.boardDoc(i, n) })
+func (m *Model) whyDoc(a *about, i item) []para {
+	var out []para
+	if i.run == nil || i.text != "" {
+		out = factsParas(i)
 	}
-	return factsRows(i, n)
+	runs := i.run != nil && live(*i.run)
+	return append(out, answered(a.got[whyView], func() []para { return whyParas(a.why, runs) })...)
 }
 
-// answered are the rows of an answer, or why there are none.
-func answered(f fetch, n int, rows func() []line) []line {
+// answered is an answer of the daemon, or why there is none.
+func answered(f fetch, answer func() []para) []para {
 	switch {
 	case f.err != "":
-		return paragraph(f.err, n, needs)
+		return []para{{text: f.err, role: needs}}
 	case !f.have:
-		return []line{{{"…", dim}}}
+		return []para{{text: "…", role: dim}}
 	}
-	return rows()
+	return answer()
 }
 
 // boardDoc is the board of what is selected; its card stands out.
-func (m *Model) boardDoc(i item, n int) []line {
+func (m *Model) boardDoc(i item, n int) []para {
 	path, at, _ := strings.Cut(i.place, ":")
 	for _, b := range m.boards {
 		if b.Path == path {
-			return boardRows(b, atoi(at), n)
+			return made(boardRows(b, atoi(at), n))
 		}
 	}
-	return []line{{{"the board is not there", dim}}}
+	return []para{{text: "the board is not there", role: dim}}
 }

@@ -9,67 +9,63 @@ import (
 // markdown shows Markdown as it is written, with what stands out standing out:
 // headings, fences, quotes, list marks. Nothing is left out but nothing is
 // rendered either: what an agent wrote is data.
-func markdown(s string, n int) []line {
-	var out []line
+func markdown(s string) []para {
+	out := paras(span{}, s, plain, always)
 	fence := false
-	for part := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
-		part = strings.TrimSuffix(part, "\r")
-		bare := strings.TrimLeft(part, " \t")
-		r := plain
+	for k := range out {
+		p := &out[k]
+		bare := strings.TrimLeft(p.text, " \t")
 		switch {
 		case strings.HasPrefix(bare, "```"), strings.HasPrefix(bare, "~~~"):
-			fence, r = !fence, dim
+			fence, p.role = !fence, dim
 		case fence:
-			r = code
+			p.role = code
 		case strings.HasPrefix(bare, "#") && strings.HasPrefix(strings.TrimLeft(bare, "#"), " "):
-			r = strong
+			p.role = strong
 		case strings.HasPrefix(bare, ">"), strings.HasPrefix(bare, "%%"):
-			r = dim
+			p.role = dim
+		default:
+			p.hang(bare)
 		}
-		out = append(out, hanging(part, bare, n, r)...)
 	}
 	return out
 }
 
-// hanging wraps a list item so that its text stands below itself.
-func hanging(part, bare string, n int, r role) []line {
+// hang makes the text of a list item stand below itself.
+func (p *para) hang(bare string) {
 	for _, mark := range []string{"- [ ] ", "- [x] ", "- [X] ", "- ", "* ", "+ "} {
-		if strings.HasPrefix(bare, mark) && r == plain {
-			lead := clean(part[:len(part)-len(bare)]) + mark
-			if width(lead) > n/2 {
-				break
-			}
-			return indented(span{lead, dim}, paragraph(bare[len(mark):], n-width(lead), r))
+		if strings.HasPrefix(bare, mark) {
+			p.lead = span{clean(p.text[:len(p.text)-len(bare)]) + mark, dim}
+			p.text = bare[len(mark):]
+			return
 		}
 	}
-	return paragraph(part, n, r)
 }
 
-// chatRows are a chat without its header, which the pane shows itself.
-func chatRows(c control.Chat, n int) []line {
+// chatParas are a chat without its header, which the pane shows itself.
+func chatParas(c control.Chat) []para {
 	text := c.Text
 	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
 		if _, body, ok := strings.Cut(rest, "\n---\n"); ok {
 			text = strings.TrimLeft(body, "\n")
 		}
 	}
-	head := line{{c.Path, dim}}
-	return append([]line{fitLine(line{{oneLine(head.String()), dim}}, n), {}}, markdown(text, n)...)
+	return append([]para{{head: line{{oneLine(c.Path), dim}}}, {}}, markdown(text)...)
 }
 
-// promptRows are a prompt's receipt and its text.
-func promptRows(p control.Prompt, n int) []line {
-	out := []line{fitLine(line{{"Sent to ", dim}, {"@" + oneLine(p.Agent), plain}, {"  " + itoa(len(p.Text)) + " bytes", dim}, {"  sha256 " + head(p.Hash, 12), dim}}, n)}
+// promptParas are a prompt's receipt and its text.
+func promptParas(p control.Prompt) []para {
+	out := []para{{head: line{{"Sent to ", dim}, {"@" + oneLine(p.Agent), plain}, {"  " + itoa(len(p.Text)) + " bytes", dim}, {"  sha256 " + head(p.Hash, 12), dim}}}}
 	for _, piece := range p.Notes {
-		out = append(out, pieceRows(piece, n)...)
+		out = append(out, pieceParas(piece)...)
 	}
 	if len(p.Notes) == 0 {
-		out = append(out, line{{"no notes are linked", dim}})
+		out = append(out, para{head: line{{"no notes are linked", dim}}})
 	}
-	return append(append(out, rule(n)), markdown(p.Text, n)...)
+	return append(append(out, para{}), markdown(p.Text)...)
 }
 
-func pieceRows(p control.Piece, n int) []line {
+func pieceParas(p control.Piece) []para {
 	what := oneLine(p.Path)
 	if what == "" {
 		what = oneLine(p.Link)
@@ -79,58 +75,62 @@ func pieceRows(p control.Piece, n int) []line {
 	}
 	switch {
 	case p.Problem != "":
-		return indented(span{"× ", bad}, append([]line{fitLine(line{{what, plain}}, n-2)}, paragraph(p.Problem, n-2, bad)...))
+		return append([]para{{head: line{{"× ", bad}, {what, plain}}}}, paras(span{"  ", plain}, p.Problem, bad, always)...)
 	case p.Cut:
-		return []line{spread(line{{"! ", needs}, {what, plain}}, line{{"cut: " + itoa(p.Used) + " of " + itoa(p.Bytes) + " bytes", needs}}, n)}
+		return []para{{head: line{{"! ", needs}, {what, plain}}, right: line{{"cut: " + itoa(p.Used) + " of " + itoa(p.Bytes) + " bytes", needs}}}}
 	}
-	return []line{spread(line{{"✓ ", good}, {what, plain}}, line{{itoa(p.Used) + " bytes", dim}}, n)}
+	return []para{{head: line{{"✓ ", good}, {what, plain}}, right: line{{itoa(p.Used) + " bytes", dim}}}}
 }
 
-// whyRows are the rules for a card, and before them what the list knows.
-func whyRows(w control.Why, n int) []line {
+// whyParas are the rules for a card. Those of one that runs say what would hold
+// back another start.
+func whyParas(w control.Why, runs bool) []para {
 	verdict := span{"does not start now", needs}
-	if w.Start {
+	switch {
+	case runs:
+		verdict = span{"it runs: these are the rules for a start", dim}
+	case w.Start:
 		verdict = span{"starts now", good}
 	}
-	out := []line{fitLine(line{{place(oneLine(w.Board), w.Line) + "  ", dim}, verdict}, n), {}}
+	out := []para{{head: line{{place(oneLine(w.Board), w.Line) + "  ", dim}, verdict}}, {}}
 	for _, r := range w.Rules {
 		mark := span{"✓ ok  ", good}
 		if !r.OK {
 			mark = span{"× no  ", bad}
 		}
-		out = append(out, fitLine(line{mark, {oneLine(r.Rule), plain}}, n))
+		out = append(out, para{head: line{mark, {oneLine(r.Rule), plain}}})
 		if r.Reason != "" && !r.OK {
-			out = append(out, indented(span{"      ", plain}, paragraph(r.Reason, n-6, needs))...)
+			out = append(out, paras(span{"      ", plain}, r.Reason, needs, always)...)
 		}
 		if r.Hint != "" && !r.OK {
-			out = append(out, hintRows(r.Hint, n, 6)...)
+			out = append(out, hintParas(r.Hint, 6)...)
 		}
 	}
 	return out
 }
 
-// hintRows are what to type.
-func hintRows(hint string, n, indent int) []line {
-	var out []line
+// hintParas are what to type.
+func hintParas(hint string, indent int) []para {
+	var out []para
 	for h := range strings.SplitSeq(hint, "\n") {
-		out = append(out, indented(span{strings.Repeat(" ", indent) + "$ ", dim}, paragraph(h, n-indent-2, code))...)
+		out = append(out, para{lead: span{strings.Repeat(" ", indent) + "$ ", dim}, text: h, role: code})
 	}
 	return out
 }
 
-// factsRows are what the status itself says of an item that has no run.
-func factsRows(i item, n int) []line {
-	var out []line
+// factsParas are what the status itself says of an item that has no run.
+func factsParas(i item) []para {
+	var out []para
 	for reason := range strings.SplitSeq(i.text, "\n") {
-		out = append(out, indented(span{i.mark + " ", i.role}, paragraph(reason, n-2, plain))...)
+		out = append(out, para{lead: span{i.mark + " ", i.role}, text: reason})
 	}
 	if i.held != nil && i.held.More > 0 {
-		out = append(out, line{{"  " + itoa(i.held.More) + " more cards of this board are held by the same", dim}})
+		out = append(out, para{text: "  " + itoa(i.held.More) + " more cards of this board are held by the same", role: dim})
 	}
 	for _, h := range i.hints {
-		out = append(out, hintRows(h, n, 2)...)
+		out = append(out, hintParas(h, 2)...)
 	}
-	return append(out, line{})
+	return append(out, para{})
 }
 
 // columnMin is the least width of a lane: below it lanes stand under each other.
@@ -208,8 +208,6 @@ func laneRows(l control.Lane, mine, n int) []line {
 	}
 	return out
 }
-
-func rule(n int) line { return line{{strings.Repeat("─", max(0, n)), dim}} }
 
 // head is the begin of a text of ASCII.
 func head(s string, n int) string { return clean(s[:min(n, len(s))]) }

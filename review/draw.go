@@ -37,8 +37,9 @@ func (p palette) of(r role, colours int) tcell.Style {
 	if r&marked == 0 {
 		return s
 	}
-	if colours < 256 {
-		return s.Reverse(true)
+	if colours < 256 { // hues turned round would make a patchwork of it
+		_, _, a := s.Decompose()
+		return tcell.StyleDefault.Bold(a&tcell.AttrBold != 0).Reverse(true)
 	}
 	fg, _, _ := s.Decompose()
 	if fg == tcell.ColorDefault {

@@ -9,9 +9,10 @@ type frame struct {
 	rows  []line // one for each row of the screen, at most as wide as it
 	split int    // the column of the edge between list and detail
 	zones []zone
-	body  int  // rows of the document that are seen
-	total int  // rows it has
-	top   int  // the first that is seen
+	doc   doc  // what the view shows
+	body  int  // rows of it that are seen
+	top   spot // the first of them
+	last  spot // the first when its end is seen
 	cut   bool // the question is not seen whole
 	// The cursor of a text that is being typed; -1: none.
 	cursorX, cursorY int
@@ -114,8 +115,11 @@ func (m *Model) noticeRow(split int) line {
 // footer are the keys that act now.
 func (m *Model) footer(f *frame) line {
 	y := m.h - 1
-	if m.composer != nil {
+	switch {
+	case m.composer != nil:
 		return f.keys(line{{" ", plain}}, y, 0, m.w, composeKeys(m.composer))
+	case m.help:
+		return f.keys(line{{" ", plain}}, y, 0, m.w, []offer{{key: "esc", word: "back"}, {key: "down", word: "and up: more"}})
 	}
 	var shown, last []offer
 	for _, o := range m.offers() {

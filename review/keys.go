@@ -95,9 +95,9 @@ func (m *Model) look_(k string) bool {
 	case "K", "ctrl+p":
 		m.scroll(-1)
 	case "home":
-		m.scroll(-1 << 30)
+		m.scrollTo(func(*frame) spot { return spot{} })
 	case "end":
-		m.scroll(1 << 30)
+		m.scrollTo(func(f *frame) spot { return f.last })
 	default:
 		return false
 	}
@@ -133,7 +133,7 @@ func (m *Model) chose(k string) bool {
 func (m *Model) helpKey(k string) {
 	switch k {
 	case "down", "j", "pgdn", " ":
-		m.helpTop = min(m.helpTop+5, len(m.helpRows(80)))
+		m.helpTop = min(m.helpTop+5, max(0, len(m.helpRows(m.w))-(m.h-frameRows)))
 	case "up", "k", "pgup":
 		m.helpTop = max(0, m.helpTop-5)
 	default:
@@ -141,17 +141,29 @@ func (m *Model) helpKey(k string) {
 	}
 }
 
-// scroll moves in what is seen on the right.
+// scroll moves by rows in what is seen on the right.
 func (m *Model) scroll(by int) {
+	m.scrollTo(func(f *frame) spot {
+		if by < 0 {
+			return f.doc.back(f.top, -by)
+		}
+		_, to := f.doc.from(f.top, by)
+		return to
+	})
+}
+
+// scrollTo moves there. What follows its end does so again when it is there.
+func (m *Model) scrollTo(to func(*frame) spot) {
 	i, ok := m.selected()
 	if !ok {
 		return
 	}
 	f := m.frame()
 	s := &m.of(i.key).scroll[m.view]
-	last := max(0, f.total-f.body)
-	s.top = min(max(f.top+by, 0), last)
-	s.held = m.view != logView || s.top < last
+	if s.top = to(&f); f.last.before(s.top) {
+		s.top = f.last
+	}
+	s.held = !m.view.follows() || s.top != f.last
 }
 
 // mouse takes a press or a turn of the wheel.
@@ -162,7 +174,7 @@ func (m *Model) mouse(e moused) {
 		case e.x < f.split:
 			m.pick(min(max(0, m.index()+sign(e.wheel)), len(m.items)-1))
 		case m.help:
-			m.helpTop = max(0, m.helpTop+e.wheel)
+			m.helpKey(map[bool]string{true: "up", false: "down"}[e.wheel < 0])
 		default:
 			m.scroll(e.wheel)
 		}

@@ -262,36 +262,31 @@ func TestScrollingIsKept(t *testing.T) {
 	s.sees("row 101")
 }
 
-// A row that is added above what is seen changes nothing but the count of rows
-// below; the rows that are there are not made again.
+// A row more below what is seen changes nothing there, and the picture of a log
+// of 10,000 rows is made of no more than that of one of 200.
 func TestARowMoreMakesOneRow(t *testing.T) {
 	s := tell(t, 80, 24)
 	s.connected(status(aRun("R1", "Checkout", "working")))
-	var events []control.LogEvent
-	for n := range int64(10_000) {
-		events = append(events, logged(n+1, "note", fmt.Sprintf("row %05d", n)))
-	}
-	s.logs(10_000, true, events...)
-	s.press("home")
-	before := strings.Split(s.shown(), "\n")
-	made := &s.m.about["run R1"].log.rows[0]
-	s.logs(10_001, true, logged(10_001, "note", "one more"))
-	after := strings.Split(s.shown(), "\n")
-	var changed []string
-	for y := range before {
-		if before[y] != after[y] {
-			changed = append(changed, after[y])
+	grow := func(from, to int64) {
+		var events []control.LogEvent
+		for n := from; n < to; n++ {
+			events = append(events, logged(n+1, "note", fmt.Sprintf("row %05d", n)))
 		}
+		s.logs(to, true, events...)
 	}
-	if len(changed) != 1 || !strings.Contains(changed[0], "more rows") {
-		t.Errorf("changed: %q", changed)
+	made := func() float64 { return testing.AllocsPerRun(10, func() { s.m.frame() }) }
+	grow(0, 200)
+	s.press("home")
+	before, few := s.shown(), made()
+	grow(200, 10_000)
+	if after := s.shown(); after != before {
+		t.Errorf("it was\n%s\nand is\n%s", before, after)
 	}
-	log := s.m.about["run R1"].log
-	if log.made != 10_001 || len(*made) == 0 {
-		t.Errorf("made %d", log.made)
+	if many := made(); many > few {
+		t.Errorf("%v allocations with 10,000 rows, %v with 200", many, few)
 	}
-	allocs := testing.AllocsPerRun(10, func() { log.lines(47, false) })
-	if log.lines(log.width, false); allocs > 0 {
-		t.Errorf("%v allocations for rows that are made", allocs)
+	s.press("end", "pgup")
+	if many := made(); many > few*2 {
+		t.Errorf("%v allocations near the end, %v at the begin of a short one", many, few)
 	}
 }

@@ -2,7 +2,6 @@ package review
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -10,21 +9,15 @@ import (
 )
 
 // trace is a run's log as far as it is known. What has settled only grows at
-// its end, so that its rows are made once; what goes on stands below it: tools
-// that run, and what is being said.
+// its end; what goes on stands below it: tools that run, and what is being said.
 type trace struct {
 	next    int64 // ask for what came after
 	open    bool
-	events  []control.LogEvent // settled
+	paras   []para             // of what has settled
 	running []control.LogEvent // tools
 	live    []segment          // what is being said and is no event yet
 	plan    []step
 	last    time.Time // of the newest event
-
-	rows    []line // of events[:made]
-	made    int
-	width   int
-	details bool
 }
 
 // segment is text that streams. The trace has it as an event when it ends; then
@@ -74,7 +67,7 @@ func (t *trace) one(e control.LogEvent) {
 		if i := slices.IndexFunc(t.running, func(r control.LogEvent) bool { return r.Text == title }); i >= 0 {
 			t.running = slices.Delete(t.running, i, i+1)
 		}
-		t.events = append(t.events, e)
+		t.paras = append(t.paras, eventParas(e, true)...)
 	default:
 		if len(t.live) > 0 && (e.Kind == "text" || e.Kind == "thought") {
 			t.live = t.live[1:]
@@ -82,7 +75,7 @@ func (t *trace) one(e control.LogEvent) {
 		if e.Kind == "done" || e.Kind == "ended" {
 			t.live = nil
 		}
-		t.events = append(t.events, e)
+		t.paras = append(t.paras, eventParas(e, true)...)
 	}
 }
 
@@ -129,64 +122,51 @@ func (t *trace) hear(e control.LogEvent) {
 	}
 }
 
-// lines are the rows of the log: the settled ones are made once for each width.
-func (t *trace) lines(n int, details bool) []line {
-	if t.width != n || t.details != details {
-		t.rows, t.made, t.width, t.details = nil, 0, n, details
-	}
-	for ; t.made < len(t.events); t.made++ {
-		t.rows = apart(t.rows, eventRows(t.events[t.made], n, details))
-	}
-	return t.rows
-}
-
-// tail are the rows of what goes on.
-func (t *trace) tail(n int, details, alive bool) []line {
-	var out []line
+// tail is what goes on; alive says whether a turn does, too.
+func (t *trace) tail(alive bool) []para {
+	var out []para
 	for _, e := range t.running {
-		out = append(out, toolRows(e, n, details, alive)...)
+		out = append(out, eventParas(e, alive)...)
 	}
 	for _, s := range t.live {
-		out = apart(out, eventRows(control.LogEvent{Kind: s.kind, Text: s.text}, n, details))
+		out = append(out, eventParas(control.LogEvent{Kind: s.kind, Text: s.text}, alive)...)
 	}
 	return out
 }
 
-// apart adds rows; what ends in a blank row has one before it, too.
-func apart(rows, more []line) []line {
-	if n := len(more); n > 0 && len(more[n-1]) == 0 && len(rows) > 0 && len(rows[len(rows)-1]) > 0 {
-		rows = append(rows, line{})
-	}
-	return append(rows, more...)
-}
-
-// eventRows are the rows of one event.
-func eventRows(e control.LogEvent, n int, details bool) []line {
+// eventParas are an event. What is said has air around it.
+func eventParas(e control.LogEvent, alive bool) []para {
+	text := strings.TrimSpace(e.Text)
 	switch e.Kind {
 	case "text":
-		if strings.TrimSpace(e.Text) == "" {
+		if text == "" {
 			return nil
 		}
-		return append(markdown(e.Text, n), line{})
+		return airy(markdown(e.Text), always)
 	case "thought":
-		return thoughtRows(e, n, details)
+		return thoughtParas(text)
 	case "tool":
-		return toolRows(e, n, details, true)
+		return toolParas(e, alive)
 	case "usage", "bound", "show":
-		if !details || strings.TrimSpace(e.Text) == "" {
+		if text == "" {
 			return nil
 		}
-		return indented(span{"  ", dim}, paragraph(e.Kind+" "+e.Text, n-2, dim))
+		return paras(span{"  ", dim}, e.Kind+" "+text, dim, unfolded)
 	case "ask":
-		return append(indented(span{"◆ asks  ", needs}, paragraph(strings.TrimSpace(e.Text), n-8, plain)), line{})
+		return airy(paras(span{"◆ asks  ", needs}, text, plain, always), always)
 	case "note":
-		return indented(span{"· ", dim}, paragraph(e.Text, n-2, dim))
+		return paras(span{"· ", dim}, text, dim, always)
 	}
-	return factRows(e, n)
+	return factParas(e, text)
 }
 
-// factRows are those of an entry of the run's log: when, what, and why.
-func factRows(e control.LogEvent, n int) []line {
+// airy are paras with a blank row before and after them.
+func airy(inner []para, when fold) []para {
+	return append(append([]para{{when: when}}, inner...), para{when: when})
+}
+
+// factParas are an entry of the run's log: when, what, and why.
+func factParas(e control.LogEvent, text string) []para {
 	r := dim
 	switch e.Kind {
 	case "failed", "interrupted":
@@ -194,31 +174,25 @@ func factRows(e control.LogEvent, n int) []line {
 	case "finished", "accepted":
 		r = good
 	}
-	head := span{clock(e.Time) + " " + strings.ReplaceAll(clean(e.Kind), "_", " ") + "  ", r}
-	if strings.TrimSpace(e.Text) == "" {
-		return []line{fitLine(line{head}, n)}
-	}
-	return indented(head, paragraph(strings.TrimSpace(e.Text), n-width(head.text), dim))
+	return paras(span{clock(e.Time) + " " + strings.ReplaceAll(clean(e.Kind), "_", " ") + "  ", r}, text, dim, always)
 }
 
-func thoughtRows(e control.LogEvent, n int, details bool) []line {
-	if strings.TrimSpace(e.Text) == "" {
+func thoughtParas(text string) []para {
+	if text == "" {
 		return nil
 	}
-	words := len(strings.Fields(e.Text))
-	head := line{{"… thinking", dim}, {"  " + strconv.Itoa(words) + " words", dim}}
-	if !details {
-		return []line{fitLine(append(head, span{"  t unfolds", dim}), n)}
-	}
-	return append(append([]line{fitLine(head, n)}, indented(span{"  ", dim}, paragraph(strings.TrimSpace(e.Text), n-2, dim))...), line{})
+	head := line{{"… thinking", dim}, {"  " + counted(len(strings.Fields(text)), "word", "words"), dim}}
+	more := append(head[:len(head):len(head)], span{"  t unfolds", dim})
+	inner := append([]para{{head: head, when: unfolded}}, paras(span{"  ", dim}, text, dim, unfolded)...)
+	return append([]para{{head: more, when: folded}}, airy(inner, unfolded)...)
 }
 
-// failedRows is how much of a result is shown while results are folded, when it
-// is that of a failure.
-const failedRows = 4
+// failedLines is how much of a result is shown while results are folded, when
+// it is that of a failure.
+const failedLines = 4
 
-func toolRows(e control.LogEvent, n int, details, alive bool) []line {
-	title, out, _ := strings.Cut(e.Text, "\n")
+func toolParas(e control.LogEvent, alive bool) []para {
+	title, result, _ := strings.Cut(e.Text, "\n")
 	mark, r := "✓ ", good
 	var right line
 	switch {
@@ -235,22 +209,18 @@ func toolRows(e control.LogEvent, n int, details, alive bool) []line {
 		right = append(right, span{lasted(time.Duration(e.Millis) * time.Millisecond), dim})
 	}
 	name, rest, _ := strings.Cut(oneLine(title), " ")
-	rows := []line{spread(line{{mark, r}, {name + " ", strong}, {rest, code}}, right, n)}
-	if out == "" {
-		return rows
+	out := []para{{head: line{{mark, r}, {name + " ", strong}, {rest, code}}, right: right}}
+	if result == "" {
+		return out
 	}
-	result := wrap(out, n-4)
-	switch {
-	case details:
-	case e.State == "failed":
-		result = result[max(0, len(result)-failedRows):]
-	default:
-		return rows
+	all := paras(span{"  │ ", dim}, result, dim, unfolded)
+	for k := range all {
+		all[k].lead.text, all[k].lead.role, all[k].each = "  │ ", dim, true
+		if e.State == "failed" && k >= len(all)-failedLines {
+			all[k].when = always
+		}
 	}
-	for _, row := range result {
-		rows = append(rows, line{{"  │ ", dim}, {row, dim}})
-	}
-	return rows
+	return append(out, all...)
 }
 
 func later(a, b time.Time) time.Time {

@@ -97,6 +97,10 @@ func (v view) String() string {
 
 func (v view) key() string { return [views]string{"l", "c", "p", "w", "b"}[v] }
 
+// follows reports whether a view shows its end until it is scrolled: what is
+// said last is looked for first.
+func (v view) follows() bool { return v == logView || v == chatView }
+
 // fetch is how an answer of the daemon stands.
 type fetch struct {
 	busy  bool // asked for
@@ -109,24 +113,16 @@ type fetch struct {
 // about is what is known of an item beyond the status.
 type about struct {
 	log    trace
-	chat   control.Chat
-	prompt control.Prompt
 	why    control.Why
 	got    [views]fetch
-	docs   [views]doc
+	docs   [views][]para // of chat and prompt
 	scroll [views]scroll
 }
 
-// doc is a view's text, made for a width.
-type doc struct {
-	lines []line
-	width int
-}
-
-// scroll is what part of a doc is seen.
+// scroll is what part of a view is seen.
 type scroll struct {
-	top  int
-	held bool // stays at top; else it shows the end of a log, the begin of others
+	top  spot
+	held bool // stays at top; else it shows the begin, or the end of what follows
 }
 
 // keptItems bounds what is kept of items that were looked at.

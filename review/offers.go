@@ -68,7 +68,7 @@ func (m *Model) askOffers(r control.Run, a control.Ask) []offer {
 	case "confirm":
 		c := m.answering(r, a)
 		deny := "deny"
-		why := purpose{cmd: control.Command{Name: "answer", Run: r.ID, Ask: a.ID, Value: &deny}, label: "deny", card: r.Card, note: true}
+		why := purpose{cmd: control.Command{Name: "answer", Run: r.ID, Ask: a.ID, Value: &deny}, label: "deny, and say why", card: r.Card, note: true}
 		out = append(out,
 			offer{key: "a", word: strings.TrimSpace("allow " + c.Scope), do: answer("allow")},
 			offer{key: "d", word: "deny", do: answer("deny")},
@@ -195,12 +195,10 @@ func (m *Model) open() {
 	case i.run != nil && m.view == chatView:
 		m.act(openFile{path: i.run.Chat})
 		return
-	case i.group == problems:
-		m.say(needs, "%s", i.place)
-		return
 	}
-	board, n, _ := strings.Cut(i.place, ":")
-	m.act(openFile{path: board, line: atoi(n)})
+	path, at, _ := strings.Cut(i.place, ":")
+	row, _, _ := strings.Cut(at, ":") // a problem has a column behind it
+	m.act(openFile{path: path, line: atoi(row)})
 }
 
 // nextNeed selects the next item that needs a person.

@@ -58,11 +58,11 @@ func (m *Model) news(e event) {
 		m.gotLog(e)
 	case gotChat:
 		if a := m.got(e.key, chatView, e.err); a != nil {
-			a.chat = e.chat
+			a.docs[chatView] = chatParas(e.chat)
 		}
 	case gotPrompt:
 		if a := m.got(e.key, promptView, e.err); a != nil {
-			a.prompt = e.prompt
+			a.docs[promptView] = promptParas(e.prompt)
 		}
 	case gotWhy:
 		if a := m.got(e.key, whyView, e.err); a != nil {
@@ -169,7 +169,6 @@ func (m *Model) got(key string, v view, err error) *about {
 		return nil
 	}
 	a.got[v].answered(err)
-	a.docs[v] = doc{}
 	if err != nil {
 		return nil
 	}
