@@ -37,6 +37,9 @@ func Plan(f Folder, actions []Action) ([]Change, error) {
 	if len(changes) == 0 {
 		return nil, errors.New("nothing would change: the files already are like this")
 	}
+	if err := f.Accept(changes); err != nil {
+		return nil, err
+	}
 	return changes, nil
 }
 

@@ -123,6 +123,7 @@ func TestRefusals(t *testing.T) {
 		{"changes nothing", []Action{{Do: EditText, File: "B.md", Old: "b", New: "b"}}},
 		{"nothing would change", []Action{{Do: EditText, File: "B.md", Old: "b", New: "c"}, {Do: EditText, File: "B.md", Old: "c", New: "b"}}},
 		{"nothing would change", []Action{{Do: CreateFile, File: "C.md", Text: "c"}, {Do: DeleteFile, File: "C.md"}}},
+		{"B.md: the line of a run below a card is not", []Action{{Do: EditText, File: "B.md", Old: "b", New: "## Plan\n- [ ] a\n  - 🔵 pi works ^r-01kb7x2m000000000000000000"}}},
 		{"control character U+001B", []Action{{Do: CreateFile, File: "C.md", Text: "\x1b[31m"}}},
 		{"change its cards", []Action{{Do: EditText, File: "Shop.md", Old: "a", New: "b"}}},
 		{"change its cards", []Action{{Do: InsertText, File: "Shop.md", Line: 1, Text: "b"}}},

@@ -100,6 +100,37 @@ func checkText(s string) error {
 	return writable(s)
 }
 
+// Restored is a work as it was read back from where anybody may have edited it:
+// of the shape that Set demands, and complete only with the verification that
+// makes it so. Whoever does not trust the place takes the verification out.
+func (w Work) Restored() (Work, error) {
+	next := w
+	if w.Status == Complete {
+		next.Status = Paused
+	}
+	if err := next.check(); err != nil {
+		return Work{}, err
+	}
+	return w.settled(), nil
+}
+
+// Checklist is the steps as a list of Markdown, one a line, done ones ticked;
+// each text is one line. A step that is blocked says so.
+func (w Work) Checklist() string {
+	var b strings.Builder
+	for _, s := range w.Steps {
+		box := "- [ ] "
+		switch s.Status {
+		case Done:
+			box = "- [x] "
+		case Blocked:
+			box = "- [ ] blocked: "
+		}
+		b.WriteString(box + strings.Join(strings.Fields(s.Text), " ") + "\n")
+	}
+	return b.String()
+}
+
 // Changed is the work after a change was applied or taken back: what was
 // verified is no longer what is there.
 func (w Work) Changed() Work {

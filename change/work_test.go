@@ -95,3 +95,27 @@ func TestLost(t *testing.T) {
 		t.Errorf("where all was applied: %v", left)
 	}
 }
+
+func TestWorkIsReadBack(t *testing.T) {
+	steps := []Step{{"read\nall", Done}, {"write", Done}}
+	passed := &Verification{Passed: true}
+	for _, test := range []struct {
+		w    Work
+		want WorkStatus // empty: refused
+	}{
+		{Work{Goal: "g", Status: Complete, Steps: steps, Verification: passed}, Complete},
+		{Work{Goal: "g", Status: Complete, Steps: steps}, Paused},
+		{Work{Goal: "g", Status: Complete, Steps: []Step{{"a", Blocked}}, Verification: passed}, Paused},
+		{Work{Goal: "g", Status: Failed, Steps: steps, Verification: passed}, Failed},
+		{Work{Goal: "g", Status: "fine", Steps: steps}, ""},
+		{Work{Goal: "g", Status: Complete}, ""},
+	} {
+		if got, err := test.w.Restored(); got.Status != test.want || (err == nil) != (test.want != "") {
+			t.Errorf("%+v: got %+v, %v", test.w, got, err)
+		}
+	}
+	w := Work{Steps: append(steps, Step{"ship", Blocked}, Step{"tell", Pending})}
+	if got, want := w.Checklist(), "- [x] read all\n- [x] write\n- [ ] blocked: ship\n- [ ] tell\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
