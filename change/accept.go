@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"deckhand/board"
 )
 
@@ -28,10 +30,11 @@ func (f Folder) Accept(changes []Change) error {
 		if err := f.acceptOne(c); err != nil {
 			return err
 		}
-		if taken[c.File] || taken[c.Path()] {
-			return fmt.Errorf("%s is changed twice", c.File)
+		from, to := diskName(c.File), diskName(c.Path())
+		if taken[from] || taken[to] {
+			return fmt.Errorf("%s is changed twice, or by a name that some disks take for the same", c.File)
 		}
-		taken[c.File], taken[c.Path()] = true, true
+		taken[from], taken[to] = true, true
 		for _, l := range f.runLines(c.File, c.Before) {
 			lines[l] = true
 		}
@@ -62,12 +65,22 @@ func (f Folder) acceptOne(c Change) error {
 	default:
 		return fmt.Errorf("%s: no change is called %q", c.File, c.Kind)
 	}
-	switch {
-	case c.Kind == Create && c.Before != "", c.Kind == Delete && c.After != "":
+	if c.Kind == Create && c.Before != "" || c.Kind == Delete && c.After != "" {
 		return fmt.Errorf("%s: a file that is not there has no contents", c.File)
-	case c.Kind == Edit && c.Before == c.After, c.Kind == Move && c.File == c.To:
+	}
+	if c.Path() == c.File && c.Before == c.After && c.Kind != Create && c.Kind != Delete {
 		return fmt.Errorf("%s: this changes nothing", c.File)
-	case !utf8.ValidString(c.Before), !utf8.ValidString(c.After), !utf8.ValidString(c.Reason):
+	}
+	return c.acceptText()
+}
+
+// diskName is the same for names that some disks take for the same.
+func diskName(file string) string { return strings.ToLower(norm.NFC.String(file)) }
+
+// acceptText looks at the contents: a proposal is sent and kept as JSON, which
+// would change bytes that are no text.
+func (c Change) acceptText() error {
+	if !utf8.ValidString(c.Before) || !utf8.ValidString(c.After) || !utf8.ValidString(c.Reason) {
 		return fmt.Errorf("%s is not UTF-8 text", c.File)
 	}
 	for _, r := range c.After {

@@ -26,6 +26,7 @@ func TestAccept(t *testing.T) {
 		"settings":             {[]Change{{Kind: Edit, File: "deckhand.yaml", After: "x"}}, "only notes are changed"},
 		"to of an edit":        {[]Change{{Kind: Edit, File: "A.md", To: "B.md", After: "x"}}, "only a file that is moved"},
 		"twice":                {[]Change{{Kind: Create, File: "A.md"}, {Kind: Move, File: "B.md", To: "A.md"}}, "B.md is changed twice"},
+		"twice on some disks":  {[]Change{{Kind: Create, File: "A.md"}, {Kind: Create, File: "a.md"}}, "a.md is changed twice"},
 		"created of something": {[]Change{{Kind: Create, File: "A.md", Before: "x"}}, "has no contents"},
 		"no change":            {[]Change{edit("a", "a")}, "this changes nothing"},
 		"moved nowhere":        {[]Change{{Kind: Move, File: "A.md", To: "A.md"}}, "this changes nothing"},
