@@ -34,7 +34,7 @@ watcher, harness, internal/store, internal/config, internal/control, internal/sh
 // suites are what tests import beyond the picture: the demands on a driver, and
 // the agent that needs no account.
 const suites = `
-harness/*, internal/standin → harness, harness/conformance
+harness/*, internal/standin, assistant → harness, harness/conformance
 internal/daemon → internal/standin
 `
 

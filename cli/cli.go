@@ -37,13 +37,15 @@ import (
 // Main runs the command line and returns the exit code.
 func Main(args []string, in io.Reader, out, errs io.Writer) int {
 	if len(args) > 0 {
-		// The two children are no commands for people: the keeper has to be
-		// small, and both have to work whatever becomes of the command tree.
+		// The children are no commands for people: the keeper has to be small,
+		// and all have to work whatever becomes of the command tree.
 		switch args[0] {
 		case "keep":
 			return harness.KeepMain(args[1:])
 		case "standin":
 			return standin.Main(args[1:], in, out, errs)
+		case "assistant":
+			return assistantMain(args[1:], in, out, errs)
 		}
 	}
 	a := &app{in: in, out: &output{w: out}, errs: errs}

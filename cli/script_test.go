@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	// A keeper is started from /proc/self/exe, which is this test.
-	if len(os.Args) > 1 && (os.Args[1] == "keep" || os.Args[1] == "standin") {
+	if len(os.Args) > 1 && (os.Args[1] == "keep" || os.Args[1] == "standin" || os.Args[1] == "assistant") {
 		os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	testscript.Main(m, map[string]func(){

@@ -157,9 +157,15 @@ func (f *finder) equal(seen *Seen, c *board.Card) (place, bool) {
 	return place{}, false
 }
 
+// Notes is the project that is the work folder itself.
+const Notes = "notes"
+
 // projectOf names the project of a card: its own #project/, else its board's,
 // else the one whose configuration names the board; empty when none.
 func projectOf(c *board.Card, b *board.Board, w *World) string {
+	if len(c.Agents) == 1 && w.Set.Agents[c.Agents[0]].Notes {
+		return Notes
+	}
 	if c.Project != "" {
 		return c.Project
 	}

@@ -168,6 +168,8 @@ func (j *judge) project(v *Verdict) Rule {
 	}
 	p, ok := j.w.Set.Projects[project]
 	switch {
+	case project == Notes && p.Why.Text == "" && !j.w.Set.Agents[v.agent()].Notes:
+		return fail(name, "deckhand project list", "project notes (the work folder itself) is for the assistant alone; name a project that is registered")
 	case !ok:
 		return fail(name, projectHint(project), "project %q is not registered", project)
 	case p.Why.Text != "":

@@ -63,6 +63,7 @@ type Agent struct {
 	Ready   bool
 	Pending bool   // not known yet: nothing starts, and no claim is taken back for it
 	Why     Reason // when it is not ready
+	Notes   bool   // it works on the work folder itself, whatever project a card names, and writes nothing there
 }
 
 // Project is a registered folder.

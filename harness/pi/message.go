@@ -141,7 +141,7 @@ func (s *session) sayTool(kind harness.Kind, t harness.Tool) {
 
 // title is what a tool call works on, in one line.
 func title(args []byte) string {
-	for _, name := range []string{"command", "path", "file_path", "pattern", "query", "url"} {
+	for _, name := range []string{"command", "path", "file_path", "file", "pattern", "query", "url"} {
 		if v := unquote(field(args, name)); v != "" {
 			return oneLine(v)
 		}

@@ -62,6 +62,44 @@ type Model struct {
 	Provider string `json:"provider"`
 }
 
+// Event is any line of pi that is no response and no dialog. Only the fields of
+// its type are set.
+type Event struct {
+	Type     string      `json:"type"`
+	Message  *Message    `json:"message,omitempty"`
+	Results  *[]Message  `json:"toolResults,omitempty"` // turn_end
+	Messages *[]Message  `json:"messages,omitempty"`    // agent_end
+	Retry    *bool       `json:"willRetry,omitempty"`   // agent_end
+	Aborted  *bool       `json:"aborted,omitempty"`     // agent_settled
+	Update   *Update     `json:"assistantMessageEvent,omitempty"`
+	Usage    *TokenUsage `json:"usage,omitempty"` // message_update
+
+	ToolCallID string          `json:"toolCallId,omitempty"`
+	ToolName   string          `json:"toolName,omitempty"`
+	Args       json.RawMessage `json:"args,omitempty"`
+	Partial    *Result         `json:"partialResult,omitempty"`
+	Result     *Result         `json:"result,omitempty"`
+	IsError    *bool           `json:"isError,omitempty"`
+	Duration   *int64          `json:"durationMs,omitempty"`
+
+	Steering *[]string `json:"steering,omitempty"` // queue_update
+	FollowUp *[]string `json:"followUp,omitempty"`
+
+	Attempt int    `json:"attempt,omitempty"` // auto_retry_start, auto_retry_end
+	Most    int    `json:"maxAttempts,omitempty"`
+	Delay   int64  `json:"delayMs,omitempty"`
+	Failure string `json:"errorMessage,omitempty"`
+	Success *bool  `json:"success,omitempty"` // auto_retry_end
+}
+
+// Update is the new part of a message.
+type Update struct {
+	Type    string  `json:"type"`
+	Index   int     `json:"contentIndex"`
+	Delta   *string `json:"delta,omitempty"`
+	Content *string `json:"content,omitempty"`
+}
+
 // Message is a message of the conversation. Fields that only one role has are
 // left out for the others.
 type Message struct {

@@ -62,6 +62,7 @@ type Machine struct {
 	EnvFile     string
 	Projects    map[string]Project
 	Agents      map[string]Agent
+	Assistant   *Assistant // nil: there is none
 	Notify      []string
 }
 

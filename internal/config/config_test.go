@@ -66,7 +66,7 @@ func TestEveryMachineKeyChangesSomethingOrIsSaidToBeLater(t *testing.T) {
 		"max_running": "2", "run": "5m", "day": "3 USD", "on_interrupt": "resume", "answers": "terminal",
 		"trust": "[~/notes]", "keep": "{days: 3}", "sweep_keep": "[tmux]", "copy_max": "1GB",
 		"path": "~/bin", "env_file": "~/env", "projects": "{a: {folder: ~/a}}", "agents": "{pi: {driver: pi, command: [p]}}",
-		"assistant": "{model: m}", "notify": "[notify-send]",
+		"assistant": "{base_url: 'http://127.0.0.1:1', model: m}", "notify": "[notify-send]",
 	}
 	m := DefaultMachine()
 	for key, f := range m.fields(&reader{}, "", "", nil) {

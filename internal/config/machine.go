@@ -45,7 +45,7 @@ func (m *Machine) fields(r *reader, dir, home string, drivers []string) fields {
 		"env_file":     {set: value(r, "env_file", &m.EnvFile, folder(home))},
 		"projects":     {set: func(n *yaml.Node) { r.projects(n, home, m.Projects) }},
 		"agents":       {set: func(n *yaml.Node) { m.Agents = r.agents(n, dir, home, drivers) }},
-		"assistant":    {set: func(*yaml.Node) {}, later: true},
+		"assistant":    {set: func(n *yaml.Node) { m.Assistant = r.assistant(n, dir, home) }},
 		"notify":       {set: func(n *yaml.Node) { m.Notify = r.notify(n, dir, home) }},
 	}
 }

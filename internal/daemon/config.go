@@ -46,7 +46,7 @@ type loaded struct {
 // loader reads the configuration; it may be called outside the loop.
 func (m *model) loader() func() loaded {
 	dir, path, drivers := m.f.dir, m.o.Config, slices.Sorted(maps.Keys(m.drivers))
-	state, outputs, output := m.o.State, slices.Clone(m.f.file.Outputs), m.settings.Output
+	state, outputs, output, exe := m.o.State, slices.Clone(m.f.file.Outputs), m.settings.Output, m.o.Exe
 	return func() loaded {
 		settings, unread := readOptional(filepath.Join(dir, settingsName), settingsMost)
 		machine, err := readOptional(path, settingsMost)
@@ -66,6 +66,7 @@ func (m *model) loader() func() loaded {
 		l.bad = config.Bad(l.problems)
 		l.machine, more = config.LoadMachine(machine, path, home, drivers)
 		l.badToo = config.Bad(more)
+		addAssistant(&l.machine, path, exe)
 		l.problems = append(l.problems, more...)
 		if !l.bad {
 			output = l.settings.Output
@@ -359,7 +360,11 @@ func (m *model) harnessAgent(name string) (found, harness.Driver, error) {
 			return a, driver, fmt.Errorf("env_file: %w", err)
 		}
 	}
-	a.Env = harness.Environ(os.Environ(), harness.EnvSpec{Agent: a.Agent, Path: m.machine.Path, File: file})
+	spec := harness.EnvSpec{Agent: a.Agent, Path: m.machine.Path, File: file}
+	if name == assistantName {
+		spec = m.assistantEnv(spec)
+	}
+	a.Env = harness.Environ(os.Environ(), spec)
 	return a, driver, nil
 }
 

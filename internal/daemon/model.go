@@ -101,8 +101,10 @@ func (m *model) set() dispatch.Settings {
 	for name := range m.machine.Projects {
 		s.Projects[name] = m.ground.project(name)
 	}
-	if _, ok := s.Projects["notes"]; !ok {
-		s.Projects["notes"] = dispatch.Project{Why: dispatch.Reason{Text: "project notes (the work folder itself) is reserved until proposals exist", Hint: "name a project that is registered: deckhand project list"}}
+	if m.machine.Assistant != nil {
+		s.Projects[dispatch.Notes] = dispatch.Project{Folder: m.f.dir}
+	} else {
+		s.Projects[dispatch.Notes] = dispatch.Project{Why: dispatch.Reason{Text: "project notes (the work folder itself) is reserved until proposals exist", Hint: "name a project that is registered: deckhand project list"}}
 	}
 	return s
 }
@@ -130,13 +132,14 @@ func (m *model) trusted() bool { return m.ground.trusted }
 
 func (m *model) agent(name string) dispatch.Agent {
 	p, known := m.agents[name]
+	notes := name == assistantName
 	switch {
 	case !known:
-		return dispatch.Agent{Pending: true, Why: dispatch.Reason{Text: "@" + name + " is being looked at"}}
+		return dispatch.Agent{Pending: true, Notes: notes, Why: dispatch.Reason{Text: "@" + name + " is being looked at"}}
 	case p.State == "ready" || p.State == "installed":
-		return dispatch.Agent{Ready: true}
+		return dispatch.Agent{Ready: true, Notes: notes}
 	}
-	return dispatch.Agent{Why: dispatch.Reason{Text: "@" + name + ": " + p.Reason, Hint: p.Hint}}
+	return dispatch.Agent{Notes: notes, Why: dispatch.Reason{Text: "@" + name + ": " + p.Reason, Hint: p.Hint}}
 }
 
 // grants are what starts could depend on: trust, each project and each board that

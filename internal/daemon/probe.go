@@ -19,7 +19,7 @@ func (d *daemon) probe() {
 		d.queues.add("probe:"+name, func() any {
 			ctx, cancel := context.WithTimeout(d.ctx, probeTime)
 			defer cancel()
-			return driver.Probe(ctx, a.Agent)
+			return worded(driver.Probe(ctx, a.Agent), name)
 		}, func(v any) {
 			p := v.(harness.Probe)
 			if old, known := d.agents[name]; !known || old.State != p.State || old.Reason != p.Reason {
@@ -64,7 +64,7 @@ func (m *model) probeNow(ctx context.Context, name string) harness.Probe {
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	p := driver.Probe(ctx, a.Agent)
+	p := worded(driver.Probe(ctx, a.Agent), name)
 	if len(p.Tried) == 0 {
 		p.Tried = a.Tried
 	}

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-
-	"deckhand/harness/pi"
 )
 
 // emitter writes one JSON object a line; once closed, nothing.
@@ -50,37 +48,6 @@ func (e *emitter) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.w = nil
-}
-
-// event is any line that is no response. Only the fields of its type are set.
-type event struct {
-	Type     string         `json:"type"`
-	Message  *pi.Message    `json:"message,omitempty"`
-	Results  *[]pi.Message  `json:"toolResults,omitempty"` // turn_end
-	Messages *[]pi.Message  `json:"messages,omitempty"`    // agent_end
-	Retry    *bool          `json:"willRetry,omitempty"`   // agent_end
-	Aborted  *bool          `json:"aborted,omitempty"`     // agent_settled
-	Update   *update        `json:"assistantMessageEvent,omitempty"`
-	Usage    *pi.TokenUsage `json:"usage,omitempty"` // message_update
-
-	ToolCallID string          `json:"toolCallId,omitempty"`
-	ToolName   string          `json:"toolName,omitempty"`
-	Args       json.RawMessage `json:"args,omitempty"`
-	Partial    *pi.Result      `json:"partialResult,omitempty"`
-	Result     *pi.Result      `json:"result,omitempty"`
-	IsError    *bool           `json:"isError,omitempty"`
-	Duration   *int64          `json:"durationMs,omitempty"`
-
-	Steering *[]string `json:"steering,omitempty"` // queue_update
-	FollowUp *[]string `json:"followUp,omitempty"`
-}
-
-// update is the new part of a message.
-type update struct {
-	Type    string  `json:"type"`
-	Index   int     `json:"contentIndex"`
-	Delta   *string `json:"delta,omitempty"`
-	Content *string `json:"content,omitempty"`
 }
 
 // status is an extension_ui_request that wants no answer.

@@ -28,7 +28,7 @@ func (t *turn) begin() {
 		Role: "assistant", Content: []pi.Content{}, Provider: "deckhand", Model: "stand-in",
 		Usage: &pi.TokenUsage{Cost: &pi.Cost{}}, StopReason: "pending", Timestamp: time.Now().UnixMilli(),
 	}
-	t.a.emit(event{Type: "message_start", Message: t.open})
+	t.a.emit(pi.Event{Type: "message_start", Message: t.open})
 }
 
 func (t *turn) delta(s string) {
@@ -37,16 +37,16 @@ func (t *turn) delta(s string) {
 	}
 	if len(t.open.Content) == 0 {
 		t.open.Content = append(t.open.Content, pi.Content{Type: "text"})
-		t.a.emit(event{Type: "message_update", Usage: t.open.Usage, Update: &update{Type: "text_start"}})
+		t.a.emit(pi.Event{Type: "message_update", Usage: t.open.Usage, Update: &pi.Update{Type: "text_start"}})
 	}
 	t.open.Content[0].Text += s
-	t.a.emit(event{Type: "message_update", Usage: t.open.Usage, Update: &update{Type: "text_delta", Delta: &s}})
+	t.a.emit(pi.Event{Type: "message_update", Usage: t.open.Usage, Update: &pi.Update{Type: "text_delta", Delta: &s}})
 }
 
 // close ends the message being written, and its model turn.
 func (t *turn) close(stop string, results []pi.Message) {
 	t.end(stop, "")
-	t.a.emit(event{Type: "turn_end", Message: &t.messages[len(t.messages)-1], Results: &results})
+	t.a.emit(pi.Event{Type: "turn_end", Message: &t.messages[len(t.messages)-1], Results: &results})
 }
 
 func (t *turn) end(stop, failure string) {
@@ -60,7 +60,7 @@ func (t *turn) end(stop, failure string) {
 		m.ResponseID = fmt.Sprintf("standin-%d-%d", t.start.UnixNano(), len(t.messages))
 	}
 	t.add(*m)
-	t.a.emit(event{Type: "message_end", Message: m})
+	t.a.emit(pi.Event{Type: "message_end", Message: m})
 }
 
 // broken ends the turn with a message that failed.
@@ -69,14 +69,14 @@ func (t *turn) broken(stop, failure string) {
 		t.begin()
 	}
 	t.end(stop, failure)
-	t.a.emit(event{Type: "turn_end", Message: &t.messages[len(t.messages)-1], Results: &[]pi.Message{}})
+	t.a.emit(pi.Event{Type: "turn_end", Message: &t.messages[len(t.messages)-1], Results: &[]pi.Message{}})
 }
 
 func (t *turn) user(text string) {
 	m := pi.Message{Role: "user", Content: []pi.Content{{Type: "text", Text: text}}, Timestamp: time.Now().UnixMilli()}
 	t.add(m)
-	t.a.emit(event{Type: "message_start", Message: &m})
-	t.a.emit(event{Type: "message_end", Message: &m})
+	t.a.emit(pi.Event{Type: "message_start", Message: &m})
+	t.a.emit(pi.Event{Type: "message_end", Message: &m})
 }
 
 func (t *turn) add(m pi.Message) {
@@ -97,24 +97,24 @@ func (t *turn) tool(name string, args map[string]string, do func() (string, bool
 	call := len(t.messages) - 1
 
 	began := time.Now()
-	t.a.emit(event{Type: "tool_execution_start", ToolCallID: id, ToolName: name, Args: raw})
-	t.a.emit(event{Type: "tool_execution_update", ToolCallID: id, ToolName: name, Args: raw, Partial: &pi.Result{Content: []pi.Content{}}})
+	t.a.emit(pi.Event{Type: "tool_execution_start", ToolCallID: id, ToolName: name, Args: raw})
+	t.a.emit(pi.Event{Type: "tool_execution_update", ToolCallID: id, ToolName: name, Args: raw, Partial: &pi.Result{Content: []pi.Content{}}})
 	out, fine := do()
 	took, failed := time.Since(began).Milliseconds(), !fine
 	content := []pi.Content{{Type: "text", Text: out}}
-	t.a.emit(event{Type: "tool_execution_end", ToolCallID: id, ToolName: name, Result: &pi.Result{Content: content}, IsError: &failed, Duration: &took})
+	t.a.emit(pi.Event{Type: "tool_execution_end", ToolCallID: id, ToolName: name, Result: &pi.Result{Content: content}, IsError: &failed, Duration: &took})
 
 	result := pi.Message{
 		Role: "toolResult", ToolCallID: id, ToolName: name, Content: content, IsError: &failed,
 		Timestamp: time.Now().UnixMilli(),
 	}
 	t.add(result)
-	t.a.emit(event{Type: "message_start", Message: &result})
-	t.a.emit(event{Type: "message_end", Message: &result})
-	t.a.emit(event{Type: "turn_end", Message: &t.messages[call], Results: &[]pi.Message{result}})
+	t.a.emit(pi.Event{Type: "message_start", Message: &result})
+	t.a.emit(pi.Event{Type: "message_end", Message: &result})
+	t.a.emit(pi.Event{Type: "turn_end", Message: &t.messages[call], Results: &[]pi.Message{result}})
 	if t.aborted() {
 		return false
 	}
-	t.a.emit(event{Type: "turn_start"})
+	t.a.emit(pi.Event{Type: "turn_start"})
 	return true
 }

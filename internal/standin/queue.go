@@ -91,5 +91,5 @@ func (t *turn) pending() int {
 // showQueue says what is queued; mu is held.
 func (t *turn) showQueue() {
 	s, f := append([]string{}, t.steering...), append([]string{}, t.followUp...)
-	t.a.emit(event{Type: "queue_update", Steering: &s, FollowUp: &f})
+	t.a.emit(pi.Event{Type: "queue_update", Steering: &s, FollowUp: &f})
 }

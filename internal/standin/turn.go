@@ -109,8 +109,8 @@ func (t *turn) run(prompt string) {
 		t.record("start")
 		defer t.record("end")
 	}
-	t.a.emit(event{Type: "agent_start"})
-	t.a.emit(event{Type: "turn_start"})
+	t.a.emit(pi.Event{Type: "agent_start"})
+	t.a.emit(pi.Event{Type: "turn_start"})
 	t.user(prompt)
 	aborted := !t.work()
 	if t.exit >= 0 {
@@ -120,9 +120,9 @@ func (t *turn) run(prompt string) {
 		t.broken("aborted", "Request was aborted")
 	}
 	no := false
-	t.a.emit(event{Type: "agent_end", Messages: &t.messages, Retry: &no})
+	t.a.emit(pi.Event{Type: "agent_end", Messages: &t.messages, Retry: &no})
 	close(t.over)
-	t.a.emit(event{Type: "agent_settled", Aborted: &aborted})
+	t.a.emit(pi.Event{Type: "agent_settled", Aborted: &aborted})
 }
 
 // work is false when the turn was aborted.
@@ -271,7 +271,7 @@ func (t *turn) later() bool {
 		if !ok {
 			return true
 		}
-		t.a.emit(event{Type: "turn_start"})
+		t.a.emit(pi.Event{Type: "turn_start"})
 		t.user(text)
 		if t.has("record") {
 			t.record("message " + strconv.Quote(text))
