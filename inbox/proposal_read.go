@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"strings"
 )
@@ -65,11 +66,11 @@ func UpdateProposal(cur []byte, now Proposal) ([]byte, error) {
 		eol = "\r\n"
 	}
 	next, lines := now.lines(), pageLines(cur)
-	foreign := now.foreign(next, lines)
+	foreign, ticked := now.foreign(next, lines)
 	var b strings.Builder
 	for i := range foreign {
 		if i > 0 {
-			b.WriteString(next[i-1].text + eol)
+			b.WriteString(cmp.Or(ticked[i-1], next[i-1].text) + eol)
 		}
 		for _, line := range foreign[i] {
 			b.WriteString(line + eol)
@@ -83,13 +84,14 @@ func UpdateProposal(cur []byte, now Proposal) ([]byte, error) {
 }
 
 // foreign are the lines of a page that a person wrote, by the number of the line
-// of the next page that they stand under, from 1.
-func (p Proposal) foreign(next []pageLine, cur []string) [][]string {
+// of the next page that they stand under, from 1; ticked are lines of the next
+// page as they stand there, by their number.
+func (p Proposal) foreign(next []pageLine, cur []string) (out [][]string, ticked map[int]string) {
 	place := map[string]int{}
 	for i, l := range next {
 		place[l.key] = i + 1
 	}
-	out := make([][]string, len(next)+1)
+	out, ticked = make([][]string, len(next)+1), map[int]string{}
 	old, under := standing(p, cur), 0
 	revert := "- " + typed("deckhand revert "+p.ID)
 	for i, at := range align(old, cur) {
@@ -97,13 +99,17 @@ func (p Proposal) foreign(next []pageLine, cur []string) [][]string {
 		case at < 0 && cur[i] != revert:
 			out[under] = append(out[under], cur[i])
 		case at >= 0:
-			under = max(under, place[old[at].key])
-			if rest, _ := noteLine(cur[i]); old[at].note && rest != "" && p.Outcome != "" {
+			n := place[old[at].key]
+			under = max(under, n)
+			switch rest, _ := noteLine(cur[i]); {
+			case n > 0 && (next[n-1].box || next[n-1].note):
+				ticked[n-1] = cur[i]
+			case old[at].note && rest != "":
 				out[under] = append(out[under], cur[i])
 			}
 		}
 	}
-	return out
+	return out, ticked
 }
 
 // standing is the page that stands there: that of a proposal that waits, or the

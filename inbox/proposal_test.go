@@ -131,6 +131,19 @@ func TestProposalUpdate(t *testing.T) {
 	}
 }
 
+// A page that is written again keeps what was ticked and written in it.
+func TestProposalKeepsTicks(t *testing.T) {
+	page := strings.NewReplacer("- [x] create", "- [ ] create", "\n- [ ] apply", "\n- [X] apply", "- note:", "- note: so\nbe it").Replace(samplePage)
+	got, err := UpdateProposal([]byte(page), sampleProposal())
+	if err != nil || string(got) != page {
+		t.Errorf("%v\n%s", err, got)
+	}
+	stale := strings.Replace(page, "status: waiting", "status: else", 1)
+	if got, err = UpdateProposal([]byte(stale), sampleProposal()); err != nil || string(got) != page {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
 // FuzzProposal: what was written is read back as not decided, whatever an agent
 // said; one tick more is that tick alone.
 func FuzzProposal(f *testing.F) {

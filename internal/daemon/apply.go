@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"syscall"
 
 	"deckhand/change"
 	"deckhand/dispatch"
@@ -118,7 +119,7 @@ func (j *applying) stands(changes []change.Change) ([]stand, error) {
 	mixed := false
 	for i, c := range changes {
 		at, err := j.stand(c)
-		if err != nil {
+		if err != nil && diskFailed(err) {
 			return nil, err
 		}
 		stands[i], mixed = at, mixed || at == foreign
@@ -172,7 +173,7 @@ func same(a, b *string) bool { return a == nil && b == nil || a != nil && b != n
 // read is the contents of a file; nil: there is none.
 func (j *applying) read(rel string) (*string, error) {
 	src, _, err := j.store.Read(rel)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}
 	text := string(src)

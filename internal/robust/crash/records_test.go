@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -113,16 +114,38 @@ func checkJournal(t *testing.T, p *robust.Place, events map[string]dispatch.Entr
 			if e.Problem != "" {
 				t.Errorf("%s: %s: %s", day, e.Problem, data[e.Span.Start:e.Span.End])
 			}
-			if times[e.Entry.Event]++; events[e.Entry.Event].ID == "" {
+			id, _, _ := strings.Cut(e.Entry.Event, "-") // one for each file of a proposal
+			if times[e.Entry.Event]++; events[id].ID == "" {
 				t.Errorf("the journal has an event %s that no log has", e.Entry.Event)
 			}
 		}
 	}
+	for id, n := range times {
+		if n > 1 {
+			t.Errorf("%s stands %d times in the journal", id, n)
+		}
+	}
 	for id, e := range events {
+		for i := range filesOf(e) {
+			if times[fmt.Sprintf("%s-%d", id, i+1)] != 1 {
+				t.Errorf("%s %s: file %d is not in the journal", e.Kind, id, i+1)
+			}
+		}
 		if n := times[id]; n > 1 || n == 0 && slices.Contains(told, e.Kind) {
 			t.Errorf("%s %s stands %d times in the journal", e.Kind, id, n)
 		}
 	}
+}
+
+// filesOf is how many files an entry about a proposal tells of.
+func filesOf(e dispatch.Entry) int {
+	switch e.Kind {
+	case dispatch.Proposed:
+		return len(e.Proposal.Changes)
+	case dispatch.Applied, dispatch.NotApplied, dispatch.Reverted:
+		return len(e.Files)
+	}
+	return 0
 }
 
 // checkChat compares a run's chat with what was sent and with what the agent
@@ -168,8 +191,16 @@ func checkChat(t *testing.T, p *robust.Place, r runOf) {
 
 // words are what a person answered and said to agents at work.
 func (r runOf) words() (out []string) {
+	rulings := map[string]string{}
+	for _, told := range dispatch.Fold(r.entries).Told {
+		if told.RowOf() == "" {
+			rulings[told.Entry] = told.What
+		}
+	}
 	for _, e := range r.entries {
 		switch {
+		case e.Kind == dispatch.Applied || e.Kind == dispatch.NotApplied:
+			out = append(out, rulings[e.ID])
 		case e.Kind == dispatch.Answered:
 			out = append(out, e.Answer.String())
 		case e.Kind == dispatch.Steered:
