@@ -238,6 +238,25 @@ func TestBoxesOnKanbanCards(t *testing.T) {
 		d.ask(shallI)
 		contains(t, "a question is no permission", d.text("Shop.md"), "\t\t- [ ] send ^")
 	})
+	t.Run("answers: terminal, and a box that was there before", func(t *testing.T) {
+		for _, by := range []string{ByBoard, ByNote, ByChat} {
+			d := asking(t, mayI)
+			if by == ByBoard {
+				d.tick("Allow once")
+			} else {
+				d.made = []Made{{Offer: d.offer(), Ticked: []int{0}, By: by, Since: d.now, Path: "there.md"}}
+			}
+			d.set.Terminal = true
+			d.now = d.now.Add(3 * time.Second)
+			w := d.world()
+			if got := Reconcile(w); len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0].Text, "a box answers nothing: answers: terminal leaves this to the pane and to deckhand answer 01run0001 (") {
+				t.Errorf("%s: said %+v", by, got.Notes)
+			}
+			equal(t, by, d.later(time.Hour), []Do{DoShow})
+			contains(t, by, d.text("Shop.md"), "\t\t- Answer with `deckhand answer 01run0001`.\n")
+			same(t, by, len(d.run().Asks), 1)
+		}
+	})
 }
 
 // How a run that stopped short goes on by a box, and how one is accepted and

@@ -138,6 +138,9 @@ func (k *keep) said(r *Run, st standing, sight *RunSight) bool {
 		slices.SortStableFunc(all, func(a, b Made) int { return a.Since.Compare(b.Since) })
 		for _, s := range all {
 			c, why := o.choice(s)
+			if len(s.Ticked) > 0 && k.w.Set.Terminal && o.Permission() {
+				why = "a box answers nothing: answers: terminal leaves this to the pane and to deckhand answer " + short(r)
+			}
 			switch {
 			case why != "":
 				k.along(r, why+where(s))

@@ -96,3 +96,35 @@ func TestApprovalsAreBounded(t *testing.T) {
 		t.Errorf("the file: %v %v", info.Mode(), err)
 	}
 }
+
+// answers: terminal: no note has a box for a permission, each names the command,
+// and one that was there before does nothing and says so.
+func TestAnswersInTheTerminal(t *testing.T) {
+	p := newPlace(t, fast, one("[ask]"))
+	d := p.watching(bounded(t))
+	run, _ := d.asked()
+	p.shows(d, "In Progress", "[ ] Allow once")
+	chat := func() string { return p.text(run.Chat) }
+	for !strings.Contains(chat(), "[ ] Allow once") {
+		if _, err := d.client.Status(d.ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.edit("trust:", "answers: terminal\ntrust:")
+	p.shows(d, "In Progress", "- Answer with `deckhand answer "+strings.ToLower(run.ID)+"`.")
+	p.save(run.Chat, strings.Replace(chat(), "[ ] Allow once", "[x] Allow once", 1))
+	d.until(func(s control.Status) bool { return strings.HasPrefix(s.Runs[0].Reason, "a box answers nothing") })
+	page := ""
+	for !strings.Contains(page, "a box answers nothing") {
+		if page = p.text("deckhand/Needs me.md"); d.ctx.Err() != nil {
+			t.Fatalf("Needs me:\n%s", page)
+		}
+	}
+	if strings.Contains(page, "Allow once") || !strings.Contains(page, "deckhand answer "+strings.ToLower(run.ID)) {
+		t.Errorf("Needs me:\n%s", page)
+	}
+	if _, err := d.command(control.Command{Name: "answer", Run: run.ID, Value: says("allow")}); err != nil {
+		t.Error(err)
+	}
+	d.reviewed()
+}
