@@ -128,14 +128,16 @@ func up(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // until: until DIR TITLE STATUS waits until a card's run is in that state, or,
-// with held or queued, until the card is.
+// with held or queued, until the card is; with prompted, until its agent has said
+// something; with notes, until one of those that it was given has changed.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: until DIR TITLE STATUS")
 	}
 	statuses(ts, args[0], func(s control.Status) bool {
 		for _, r := range s.Runs {
-			if strings.Contains(r.Card, args[1]) && r.Status == args[2] {
+			is := map[string]bool{r.Status: true, "prompted": r.Tokens > 0, "notes": len(r.Changed) > 0}
+			if strings.Contains(r.Card, args[1]) && is[args[2]] {
 				return true
 			}
 		}

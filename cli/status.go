@@ -91,6 +91,12 @@ func (a *app) printStatus(s control.Status) {
 		for _, line := range askRows(r) {
 			rows = append(rows, []string{place(r.Board, r.Line), "asks", title(r.Card), line})
 		}
+		if len(r.Changed) > 0 {
+			rows = append(rows, []string{
+				place(r.Board, r.Line), "notes", title(r.Card),
+				"not as it was told: " + strings.Join(r.Changed, ", ") + "; deckhand steer " + strings.ToLower(r.ID) + " --notes tells it",
+			})
+		}
 	}
 	rows = append(append(rows, queuedRows(s.Queued)...), heldRows(s.Held, true)...)
 	table(a.out, rows)

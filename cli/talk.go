@@ -112,19 +112,34 @@ func valuesOf(q control.Ask) []string {
 }
 
 func (a *app) steerCmd() *cobra.Command {
-	var later bool
+	var later, changed bool
 	c := &cobra.Command{
-		Use: "steer RUN TEXT", Short: "say something to an agent at work", Args: atLeast(2, "RUN or TEXT"), ValidArgsFunction: a.runs,
-		Long: "The agent reads it before its next step. " + textHelp + "\n\n" + runHelp,
+		Use: "steer RUN TEXT", Short: "say something to an agent at work", ValidArgsFunction: a.runs,
+		Long: `The agent reads it before its next step. ` + textHelp + `
+
+An agent works with the notes as they were when it was started. When one of them has
+changed since, its card and deckhand status say so: --notes tells it the difference,
+with or without a TEXT.
+
+` + runHelp,
+		Args: func(c *cobra.Command, args []string) error {
+			if changed {
+				return atLeast(1, "RUN")(c, args)
+			}
+			return atLeast(2, "RUN or TEXT")(c, args)
+		},
+		Example: `  deckhand steer Checkout use the sandbox, not the live account
+  deckhand steer "Checkout with QRIS" --notes`,
 	}
 	asJSON := jsonFlag(c)
 	c.Flags().BoolVar(&later, "later", false, "it reads it when its turn would end")
+	c.Flags().BoolVar(&changed, "notes", false, "what changed of the notes that it was given goes along")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		name := "steer"
 		if later {
 			name = "follow_up"
 		}
-		return a.tell(c, name, args, *asJSON)
+		return a.tell(c, control.Command{Name: name, Notes: changed}, args, *asJSON)
 	}
 	return c
 }
@@ -135,7 +150,9 @@ func (a *app) replyCmd() *cobra.Command {
 		Long: "The card goes back to work, and the agent reads TEXT in the session it had. " + textHelp + "\n\n" + runHelp,
 	}
 	asJSON := jsonFlag(c)
-	c.RunE = func(c *cobra.Command, args []string) error { return a.tell(c, "reply", args, *asJSON) }
+	c.RunE = func(c *cobra.Command, args []string) error {
+		return a.tell(c, control.Command{Name: "reply"}, args, *asJSON)
+	}
 	return c
 }
 
@@ -149,12 +166,13 @@ func (a *app) acceptCmd() *cobra.Command {
 }
 
 // tell sends a text to the agent of a run.
-func (a *app) tell(c *cobra.Command, name string, args []string, asJSON bool) error {
+func (a *app) tell(c *cobra.Command, cmd control.Command, args []string, asJSON bool) error {
 	text, err := a.text(args[1:])
 	if err != nil {
 		return err
 	}
-	return a.do(c.Context(), control.Command{Name: name, Run: args[0], Text: text, From: fromCLI}, asJSON)
+	cmd.Run, cmd.Text, cmd.From = args[0], text, fromCLI
+	return a.do(c.Context(), cmd, asJSON)
 }
 
 // textMax is how long a text from the standard input may be: what an agent can

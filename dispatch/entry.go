@@ -52,6 +52,7 @@ const (
 	Steered     Kind = "steered"      // a person has something to say to an agent at work; it gets it next
 	Delivered   Kind = "delivered"    // what was answered or said is on its way to the agent, whatever comes
 	Unread      Kind = "unread"       // it did not read that before its turn was over: the next one begins with it
+	Renoted     Kind = "notes"        // which notes that it was given are others now; Lines names them, none: as it was told
 	Proposed    Kind = "proposed"     // the agent wants notes changed; with a reason: it was refused
 	Decided     Kind = "decided"      // a person decided it; the files are written next
 	RollingBack Kind = "rolling_back" // one of them could not be written: what was done is taken back next
@@ -96,6 +97,7 @@ type Entry struct {
 	Earlier  *Earlier `json:"earlier,omitempty"`  // claimed: the run whose card this is now
 	Answer   *Answer  `json:"answer,omitempty"`   // answered
 	Row      string   `json:"row,omitempty"`      // delivered, unread: the id of the row for the agent
+	Notes    []Copied `json:"notes,omitempty"`    // steered: notes as they were when it was told of their changes
 	Approval string   `json:"approval,omitempty"` // answered: the permission it comes from, or that was given with it
 	How      string   `json:"how,omitempty"`      // steered: steer or follow_up
 	Took     []string `json:"took,omitempty"`     // answered, resumed: the person's lines that it is made of, which go from where they stood
@@ -106,6 +108,14 @@ type Entry struct {
 	// interrupted, offered, chat), or what they ticked (answered, steered, resumed,
 	// accepted, stopping). Of a proposal it is the name in all its entries.
 	Offer string `json:"offer,omitempty"`
+}
+
+// Copied is a note as an agent was given it.
+type Copied struct {
+	Path    string `json:"path"`
+	Section string `json:"section,omitempty"`
+	Hash    string `json:"hash"` // of the whole of it
+	Text    string `json:"text"` // as much as was copied
 }
 
 // Earlier is a run of another agent on the same card: its result goes along,

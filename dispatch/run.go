@@ -61,6 +61,7 @@ type Run struct {
 	ToldBefore int        // how many of them were before the turn at hand
 	Owed       []Owed     // what the agent is to get of it
 	Late       []Owed     // what was said to it and not read before its turn was over: it goes on with that
+	Renoted    []string   // names of notes that it was given and that are others now
 	Offer      string     // the id of what a person can tick about a run that is over
 	Life       int        // of the latest turn; 0: none was started
 	Session    string

@@ -20,7 +20,7 @@ func shows(r *Run, set *Settings, b *board.Board, c *board.Card) (item board.Ite
 	role := board.NoRole
 	switch item.Word {
 	case "works":
-		role, item.Boxes = board.Working, last(r)
+		role, item.Boxes = board.Working, slices.Concat(last(r), renoted(r))
 	case "asks":
 		role = board.Working
 		waits(&item, r, set, b, c)
@@ -86,6 +86,14 @@ func overBoxes(r *Run, b *board.Board, c *board.Card) []string {
 		out = append(out, o.Lines()...)
 	}
 	return out
+}
+
+// renoted is the line about notes that are not what the agent was given.
+func renoted(r *Run) []string {
+	if len(r.Renoted) == 0 {
+		return nil
+	}
+	return []string{"- not as it was told: " + boxText(strings.Join(r.Renoted, ", ")) + " · `deckhand steer " + short(r) + " --notes` tells it"}
 }
 
 // last is the line about what a person said last.

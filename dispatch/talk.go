@@ -117,6 +117,8 @@ func (r *Run) applyTalk(e Entry) {
 		if r.take(e); r.Live() {
 			r.tell(e, "", e.Text, Owed{Row: rowOf(e.ID), Kind: e.How, Text: e.Text})
 		}
+	case Renoted:
+		r.Renoted = e.Lines
 	case Offered:
 		r.offered(e)
 	case Delivered:

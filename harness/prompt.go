@@ -118,14 +118,10 @@ func (w *promptWriter) record(in PromptInput) {
 }
 
 func (w *promptWriter) note(n PromptNote) {
-	attr := " name=" + quote(n.Name)
-	if n.Section != "" {
-		attr += " section=" + quote(n.Section)
-	}
 	if n.Problem != "" {
 		w.line("The card links to %s; not copied: %s.", linked(n), plain(n.Problem))
 	} else {
-		w.fenced("note", attr, n.Text)
+		w.fenced("note", w.attr(n), n.Text)
 	}
 	if n.Cut > 0 {
 		w.line("(cut: %d more characters of this note were not copied)", n.Cut)
@@ -133,6 +129,15 @@ func (w *promptWriter) note(n PromptNote) {
 	if len(n.Others) > 0 {
 		w.line("(there are other notes of this name, not copied: %s)", quoteAll(n.Others))
 	}
+}
+
+// attr is how a fence names a note.
+func (w *promptWriter) attr(n PromptNote) string {
+	attr := " name=" + quote(n.Name)
+	if n.Section != "" {
+		attr += " section=" + quote(n.Section)
+	}
+	return attr
 }
 
 // linked is a link as a sentence names it.
@@ -178,7 +183,12 @@ func (in PromptInput) Fence() string {
 	for _, n := range in.Notes {
 		data = append(append(data, n.Name, n.Section, n.Text, n.Problem), n.Others...)
 	}
-	nonce := in.Nonce
+	return unheardOf(in.Nonce, data)
+}
+
+// unheardOf is a nonce, or the first of a chain made from it, that occurs nowhere
+// in the data.
+func unheardOf(nonce string, data []string) string {
 	for !isNonce(nonce) || slices.ContainsFunc(data, func(s string) bool { return strings.Contains(s, nonce) }) {
 		sum := sha256.Sum256([]byte(nonce))
 		nonce = hex.EncodeToString(sum[:8])

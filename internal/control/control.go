@@ -67,6 +67,7 @@ type Command struct {
 	Ask   string  `json:"ask,omitempty"`   // answer, end_ask: the ask's id; empty: the only one that is open
 	Value *string `json:"value,omitempty"` // answer: the option's text, the text, or Allow or Deny
 	Note  string  `json:"note,omitempty"`  // answer, apply, reject: why; at most NoteMax characters
+	Notes bool    `json:"notes,omitempty"` // steer, follow_up: what changed of the notes it was given goes along
 	// Proposal is its id (apply, reject, revert); Files are those of its changes that
 	// are meant (apply), all when none is named.
 	Proposal string   `json:"proposal,omitempty"`
@@ -150,6 +151,7 @@ type Run struct {
 	Next    string     `json:"next,omitempty"` // what to type
 	Chat    string     `json:"chat"`
 	Asks    []Ask      `json:"asks"`
+	Changed []string   `json:"changed"` // notes that it was given and that are others now
 	Started time.Time  `json:"started"`
 	Ended   *time.Time `json:"ended"`
 	Tokens  int64      `json:"tokens"`

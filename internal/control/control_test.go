@@ -323,7 +323,7 @@ func TestStatusHasTheAgreedNames(t *testing.T) {
 	if err := json.Unmarshal(got, &v); err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Fields("accepted agent asks board card chat cost ended folder id lane line next project reason started status tokens")
+	want := strings.Fields("accepted agent asks board card changed chat cost ended folder id lane line next project reason started status tokens")
 	if names := slices.Sorted(maps.Keys(v.Runs[0])); !slices.Equal(names, want) {
 		t.Errorf("got %v", names)
 	}

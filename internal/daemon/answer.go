@@ -193,34 +193,50 @@ func (d *daemon) doEndAsk(c control.Command) (res control.Result, err error) {
 }
 
 // doSteer says something to an agent at work.
-func (d *daemon) doSteer(c control.Command) (res control.Result, err error) {
+func (d *daemon) doSteer(c control.Command, done reply) {
 	r, fault := d.run(c.Run)
 	if fault != nil {
-		return res, fault
+		done(control.Result{}, fault)
+		return
 	}
-	res = control.Result{Text: "told @" + r.Agent + " on " + r.Card.Title, Run: r.ID}
-	if done, err := r.did(c.ID); done || err != nil {
-		return res, err
+	res := control.Result{Text: "told @" + r.Agent + " on " + r.Card.Title, Run: r.ID}
+	did, err := r.did(c.ID)
+	if err == nil && !did {
+		err = maySay(r)
 	}
 	switch {
+	case did || err != nil:
+		done(res, err)
+	case c.Notes:
+		d.steerNotes(r, c, done)
 	case strings.TrimSpace(c.Text) == "":
-		return res, refused(control.CodeUsage, "", "there is nothing to say")
+		done(res, refused(control.CodeUsage, "", "there is nothing to say"))
+	case !d.steer(r, dispatch.Entry{How: c.Name, Text: c.Text, By: from(c), Command: c.ID}):
+		done(res, unwritable())
+	default:
+		if len(r.Renoted) > 0 {
+			res.Text += "; not as it was told: " + strings.Join(r.Renoted, ", ") + " (deckhand steer " + strings.ToLower(r.ID) + " --notes)"
+		}
+		done(res, nil)
+	}
+}
+
+// maySay says why an agent cannot be told anything now.
+func maySay(r *run) error {
+	switch {
 	case !r.Live() || r.Phase == dispatch.PhaseEnding:
-		return res, refused(control.CodeConflict, "deckhand reply "+strings.ToLower(r.ID)+" TEXT", "%s is over: %s", r.Card.Title, r.Outcome)
+		return refused(control.CodeConflict, "deckhand reply "+strings.ToLower(r.ID)+" TEXT", "%s is over: %s", r.Card.Title, r.Outcome)
 	case r.Phase == dispatch.PhaseStopping:
-		return res, refused(control.CodeConflict, "", "%s is being stopped", r.Card.Title)
+		return refused(control.CodeConflict, "", "%s is being stopped", r.Card.Title)
 	case r.Phase == dispatch.PhaseClaimed:
-		return res, refused(control.CodeConflict, "try again in a moment", "@%s is being started", r.Agent)
+		return refused(control.CodeConflict, "try again in a moment", "@%s is being started", r.Agent)
 	}
 	for _, ask := range r.Asks {
 		if ask.Kind == "question" {
-			return res, refused(control.CodeConflict, "deckhand answer "+strings.ToLower(r.ID)+" TEXT", "%s asks: this is no answer", r.Card.Title)
+			return refused(control.CodeConflict, "deckhand answer "+strings.ToLower(r.ID)+" TEXT", "%s asks: this is no answer", r.Card.Title)
 		}
 	}
-	if !d.steer(r, dispatch.Entry{How: c.Name, Text: c.Text, By: from(c), Command: c.ID}) {
-		return res, unwritable()
-	}
-	return res, nil
+	return nil
 }
 
 // steer logs what a person says to an agent at work and sends it.

@@ -129,6 +129,12 @@ func (m *model) why(name string, w dispatch.World) (control.Why, error) {
 	for _, r := range v.Rules {
 		out.Rules = append(out.Rules, control.Rule{Rule: r.Name, OK: r.OK, Reason: r.Why.Text, Hint: r.Why.Hint})
 	}
+	if r := m.runs[strings.ToUpper(v.Run)]; r != nil && r.Live() && len(r.Renoted) > 0 {
+		out.Rules = append(out.Rules, control.Rule{
+			Rule: "its notes are as it was told", Reason: "not as it was told: " + strings.Join(r.Renoted, ", "),
+			Hint: "deckhand steer " + strings.ToLower(r.ID) + " --notes",
+		})
+	}
 	for _, h := range s.card.Hints {
 		out.Rules = append(out.Rules, control.Rule{Rule: "hint", OK: true, Reason: h})
 	}

@@ -72,7 +72,7 @@ func (d *daemon) do(c control.Command, done reply) {
 	case "end_ask":
 		done(d.doEndAsk(c))
 	case "steer", "follow_up":
-		done(d.doSteer(c))
+		d.doSteer(c, done)
 	case "reply", "send_back":
 		done(d.doReply(c))
 	case "revoke":

@@ -34,6 +34,9 @@ func (d *daemon) follow(r *run, s spawned) {
 		end:   func(e end) { d.lifeEnded(r, s.life, e) },
 	})
 	d.busy[r.ID] = true
+	if len(s.receipt) > 0 && r.Open() {
+		d.lookNotes(r)
+	}
 	r.chatDue = time.Now().Add(chatFirst)
 	if r.Phase == dispatch.PhaseStopping {
 		r.runner.stop()

@@ -202,7 +202,7 @@ func reopen(life harness.Life, drivers map[string]harness.Driver) (spawned, []ha
 	}
 	agent := harness.Agent{Name: spec.Agent, Driver: spec.Driver, Command: spec.Argv}
 	session, rows, err := attach(driver, agent, spec, string(prompt))
-	return spawned{life: &life, session: session, prompt: string(prompt)}, rows, err
+	return spawned{life: &life, session: session, prompt: string(prompt), receipt: spec.Receipt}, rows, err
 }
 
 // errEnough ends a reading that has come far enough.

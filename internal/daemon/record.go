@@ -209,6 +209,9 @@ func toldTalk(e dispatch.Entry) (status, reason string, ok bool) {
 		}
 		return "answered", withWords(oneLine(e.Answer.String())+" ("+source(e)+")", e.Ask.Title), true
 	case dispatch.Steered:
+		if len(e.Notes) > 0 {
+			return "steered", withWords(e.How+" ("+e.By+"), with what changed of its notes", e.Text), true
+		}
 		return "steered", withWords(e.How+" ("+e.By+")", e.Text), true
 	case dispatch.Unread:
 		return "steered", withWords("not read before its turn was over, and kept for the next", e.Text), true

@@ -33,6 +33,9 @@ type run struct {
 	looking  map[logKey]bool         // proposals that are being looked at
 	stuck    trouble                 // why its proposals cannot be carried on
 	pages    map[string]*pageState   // of its proposals, by their ids
+	noting   bool                    // the notes that it was given are being looked at
+	noteSeen bool                    // and one of them has changed meanwhile
+	noted    map[string]bool         // paths of those; nil: not known yet
 	notified map[string]bool         // what the notifier was run for in this turn
 
 	fault trouble   // why the last effect on its card failed

@@ -20,6 +20,7 @@ type spawned struct {
 	life    *harness.Life
 	session harness.Session
 	prompt  string
+	receipt json.RawMessage // of what went into it
 }
 
 // startLife starts an agent on a run whose claim stands on the board.
@@ -160,7 +161,7 @@ func (j *job) startOn(a *ahead) (s spawned, err error) {
 		return s, err
 	}
 	j.at("life made")
-	return spawned{life: a.life, session: c.session, prompt: c.prompt}, a.life.Start()
+	return spawned{life: a.life, session: c.session, prompt: c.prompt, receipt: c.spec.Receipt}, a.life.Start()
 }
 
 // keeperExe is the program that keepers are, where none is set.

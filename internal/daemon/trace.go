@@ -88,6 +88,10 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 		ev.Text = cmp.Or(e.Reason, e.Outcome)
 	case dispatch.Stopping:
 		ev.Text = e.By + ": " + e.Reason
+	case dispatch.Renoted:
+		if ev.Text = "its notes are as it was told again"; len(e.Lines) > 0 {
+			ev.Text = "not as it was told: " + strings.Join(e.Lines, ", ")
+		}
 	case dispatch.Unread:
 		ev.Text = "not read before its turn was over, and kept for the next:\n" + e.Text
 	case dispatch.Resumed:

@@ -73,7 +73,7 @@ func (m *model) runView(r *run) control.Run {
 	v := control.Run{
 		ID: r.ID, Card: r.Card.Title, Board: r.Board, Agent: r.Agent,
 		Project: r.Project, Folder: r.Folder, Status: r.Status(), Reason: m.reason(r), Next: next(r),
-		Chat: m.chatPath(r), Asks: []control.Ask{}, Started: r.Turn, Tokens: r.Tokens, Cost: r.Cost, Accepted: !r.Open() && r.Outcome == dispatch.Accept,
+		Chat: m.chatPath(r), Asks: []control.Ask{}, Changed: []string{}, Started: r.Turn, Tokens: r.Tokens, Cost: r.Cost, Accepted: !r.Open() && r.Outcome == dispatch.Accept,
 	}
 	if s, ok := m.find(r); ok {
 		v.Board, v.Line, v.Lane = s.path, s.card.Line, s.lane.Title
@@ -89,6 +89,9 @@ func (m *model) runView(r *run) control.Run {
 	}
 	for _, a := range r.Asks {
 		v.Asks = append(v.Asks, askView(a))
+	}
+	if r.Live() {
+		v.Changed = append(v.Changed, r.Renoted...)
 	}
 	return v
 }

@@ -127,6 +127,7 @@ func (d *daemon) taken(b watcher.Batch, l looked, step int64) {
 		}
 		d.busyLook(f)
 		d.special(f.path)
+		d.noteChanged(f.path)
 	}
 	for _, f := range l.others {
 		if f.gone {
@@ -135,6 +136,7 @@ func (d *daemon) taken(b watcher.Batch, l looked, step int64) {
 			d.files.put(f.path)
 		}
 		d.special(f.path)
+		d.noteChanged(f.path)
 	}
 	for rel, out := range l.outside {
 		if d.links[rel] != out {
