@@ -23,6 +23,7 @@ type applying struct {
 	ctx     context.Context
 	store   *store.Store
 	state   string
+	folder  change.Folder
 	changes []dispatch.Change // in the order in which they are written
 	undo    bool              // what is written is the inverse of each, last first
 	resume  bool              // it may have been begun before
@@ -72,7 +73,7 @@ func (j *applying) write() written {
 	}
 	stands := make([]stand, len(changes))
 	if j.resume {
-		if stands, err = j.stands(changes); err != nil {
+		if stands, err = j.standAll(changes); err != nil {
 			return written{err: err}
 		}
 	} else if err := j.preflight(changes); err != nil {
@@ -91,7 +92,7 @@ func (j *applying) write() written {
 
 // preflight says why not all of the changes can be made now.
 func (j *applying) preflight(changes []change.Change) error {
-	if problems := change.Preflight(changes, reader(j.store)); len(problems) > 0 {
+	if problems := change.Preflight(changes, beside(j.folder, changes, reader(j.store))); len(problems) > 0 {
 		return problems[0]
 	}
 	for _, c := range changes {
@@ -111,9 +112,9 @@ func (j *applying) preflight(changes []change.Change) error {
 	return nil
 }
 
-// stands says how far a batch has come that was begun before. A file that is
+// standAll says how far a batch has come that was begun before. A file that is
 // neither what it was nor what it should be is a person's work.
-func (j *applying) stands(changes []change.Change) ([]stand, error) {
+func (j *applying) standAll(changes []change.Change) ([]stand, error) {
 	stands := make([]stand, len(changes))
 	var says []string
 	mixed := false
@@ -146,9 +147,9 @@ func (j *applying) stand(c change.Change) (stand, error) {
 			is = nil
 		}
 		switch {
-		case same(file, is):
+		case j.stands(c, file, is):
 			return changed, nil
-		case same(file, was):
+		case j.stands(c, file, was):
 			return unchanged, nil
 		}
 		return foreign, nil
@@ -165,6 +166,15 @@ func (j *applying) stand(c change.Change) (stand, error) {
 		return halfway, nil
 	}
 	return foreign, nil
+}
+
+// stands compares contents as they are with those that are meant: of a board
+// beside what deckhand keeps on it, unless that is what the change is about.
+func (j *applying) stands(c change.Change, cur, want *string) bool {
+	if same(cur, want) {
+		return true
+	}
+	return c.Kind == change.Edit && cur != nil && !j.folder.Stands(c.File, c.Before, c.After) && j.folder.Stands(c.File, *want, *cur)
 }
 
 // same compares contents; nil is no file.
@@ -187,7 +197,7 @@ func (j *applying) one(c change.Change, at stand) error {
 	case change.Create:
 		return j.store.Create(j.ctx, c.File, is)
 	case change.Edit:
-		return j.store.Replace(j.ctx, c.File, was, is)
+		return j.edit(c)
 	case change.Delete:
 		return j.store.Remove(j.ctx, c.File, was)
 	}
@@ -200,6 +210,23 @@ func (j *applying) one(c change.Change, at stand) error {
 		return nil
 	}
 	return j.store.Replace(j.ctx, c.To, was, is)
+}
+
+// edit writes a file that is there, as it is now: of a board what deckhand keeps
+// on it stays.
+func (j *applying) edit(c change.Change) error {
+	_, err := j.store.UpdateNow(j.ctx, c.File, func(cur []byte) ([]byte, error) {
+		text := string(cur)
+		if cur != nil && j.stands(c, &text, &c.After) {
+			return cur, nil
+		}
+		next, ok := j.folder.Rebase(c.File, c.Before, c.After, text)
+		if cur == nil || !ok {
+			return nil, store.ErrChanged
+		}
+		return []byte(next), nil
+	})
+	return err
 }
 
 // takeBack puts back the files that were written, the last one first, and names

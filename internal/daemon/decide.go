@@ -39,7 +39,7 @@ func (d *daemon) carryOut(r *run, offer string, resume bool) {
 		d.settled(r, offer)
 		return
 	}
-	job := &applying{ctx: d.ctx, store: d.store, state: d.f.state, changes: p.Chosen(), resume: resume}
+	job := &applying{ctx: d.ctx, store: d.store, state: d.f.state, folder: d.notesAsChanged(), changes: p.Chosen(), resume: resume}
 	fate := p.Fate
 	job.undo = fate == dispatch.FateUndoing || fate == dispatch.FateRedoing
 	d.queues.add("apply", func() any {

@@ -13,6 +13,7 @@ const recordMost = 20
 // next prompt. Those that nobody has decided are compared with the files, outside
 // the loop: work that is done must not be done again.
 func (d *daemon) proposalRecord(r *run) func() []string {
+	folder := d.notesAsChanged()
 	all := r.Proposals[max(0, len(r.Proposals)-recordMost):]
 	return func() []string {
 		var out []string
@@ -20,7 +21,7 @@ func (d *daemon) proposalRecord(r *run) func() []string {
 			p := &all[i]
 			line := "- " + p.Since.Local().Format("2 Jan 15:04") + ", " + oneLine(strings.Join(p.Names(), ", ")) + ": " + oneLine(outcome(p))
 			if p.Fate == dispatch.FateLost {
-				look := &applying{ctx: d.ctx, store: d.store, state: d.f.state, changes: p.Changes}
+				look := &applying{ctx: d.ctx, store: d.store, state: d.f.state, folder: folder, changes: p.Changes}
 				line += "; " + strings.Join(look.standing(), ", ")
 			}
 			out = append(out, line)

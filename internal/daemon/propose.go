@@ -1,15 +1,11 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
 	"path"
-	"strings"
 	"time"
-	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
+	"deckhand/board"
 	"deckhand/change"
 	"deckhand/chats"
 	"deckhand/dispatch"
@@ -40,7 +36,7 @@ func (d *daemon) proposed(r *run, entry dispatch.Entry, p *harness.Proposal) {
 		r.looking = map[logKey]bool{}
 	}
 	r.looking[key] = true
-	look := proposing{store: d.store, state: d.f.state, folder: change.Folder{Closed: d.outputs()}}
+	look := proposing{store: d.store, state: d.f.state, folder: d.notesAsChanged()}
 	d.queues.add("propose:"+r.ID, func() any {
 		batch, err := look.take(p)
 		return proposing{batch: batch, err: err}
@@ -62,8 +58,22 @@ func (d *daemon) proposed(r *run, entry dispatch.Entry, p *harness.Proposal) {
 	})
 }
 
-// outputs are the folders in which deckhand writes, and nobody else.
-func (d *daemon) outputs() []string { return append([]string{d.settings.Output}, d.f.file.Outputs...) }
+// notesAsChanged is the work folder as package change wants it: where deckhand
+// writes, nobody else does, and boards are read as everywhere.
+func (d *daemon) notesAsChanged() change.Folder {
+	opts, named := d.options(), map[string]bool{}
+	for path := range d.boards {
+		named[path] = d.named(path)
+	}
+	return change.Folder{
+		Closed: append([]string{d.settings.Output}, d.f.file.Outputs...),
+		Board: func(file string) board.Options {
+			o := opts
+			o.Named = named[file]
+			return o
+		},
+	}
+}
 
 // pageName is where a new proposal is shown.
 func (d *daemon) pageName(now time.Time, title string) string {
@@ -99,7 +109,7 @@ func (j proposing) take(p *harness.Proposal) (b dispatch.Batch, err error) {
 	if err := j.allowed(changes); err != nil {
 		return b, err
 	}
-	if problems := change.Preflight(changes, reader(j.store)); len(problems) > 0 {
+	if problems := change.Preflight(changes, beside(j.folder, changes, reader(j.store))); len(problems) > 0 {
 		return b, problems[0]
 	}
 	for i, c := range changes {
@@ -112,10 +122,7 @@ func (j proposing) take(p *harness.Proposal) (b dispatch.Batch, err error) {
 
 // sized bounds a proposal and makes changes of it.
 func sized(p *harness.Proposal) ([]change.Change, error) {
-	switch n := len(p.Changes); {
-	case n == 0:
-		return nil, errors.New("it holds no change")
-	case n > proposalChanges:
+	if n := len(p.Changes); n > proposalChanges {
 		return nil, fmt.Errorf("it holds %d changes: %d are the most", n, proposalChanges)
 	}
 	size := 0
@@ -149,49 +156,34 @@ func whole(c harness.Change) change.Change {
 	return out
 }
 
-// allowed says why changes may not be made at all.
+// allowed says why changes may not be made at all: by what they are, and by where
+// their paths lead.
 func (j proposing) allowed(changes []change.Change) error {
-	taken := map[string]bool{}
+	if err := j.folder.Accept(changes); err != nil {
+		return err
+	}
 	for _, c := range changes {
-		names := []string{c.File}
-		switch c.Kind {
-		case change.Create, change.Edit, change.Delete:
-		case change.Move:
-			names = append(names, c.To)
-		default:
-			return fmt.Errorf("%q is no kind of change", short(string(c.Kind), 40))
-		}
-		for _, name := range names {
-			if err := j.folder.Check(name); err != nil {
-				return err
-			}
+		for _, name := range []string{c.File, c.Path()} {
 			if err := j.store.Plain(name); err != nil {
 				return err
 			}
-			key := strings.ToLower(norm.NFC.String(name))
-			if taken[key] {
-				return fmt.Errorf("%s: at most one change of a file, and no two names that some disks take for one", name)
-			}
-			taken[key] = true
-		}
-		if err := sound(c); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// sound looks at the contents.
-func sound(c change.Change) error {
-	switch {
-	case strings.ContainsRune(c.After, 0):
-		return fmt.Errorf("%s: a note holds no NUL bytes", c.File)
-	case !utf8.ValidString(c.After):
-		return fmt.Errorf("%s: a note is UTF-8", c.File)
-	case c.Kind == change.Edit && c.Before == c.After:
-		return fmt.Errorf("%s: before and after are the same", c.File)
+// beside reads notes for a preflight: a board that only deckhand has changed is
+// still what it was.
+func beside(f change.Folder, changes []change.Change, read change.Read) change.Read {
+	return func(rel string) (string, error) {
+		cur, err := read(rel)
+		for _, c := range changes {
+			if err == nil && c.Kind == change.Edit && c.File == rel && f.Stands(rel, c.Before, cur) {
+				return c.Before, nil
+			}
+		}
+		return cur, err
 	}
-	return nil
 }
 
 // keep stores what a change is made of, and counts its lines.

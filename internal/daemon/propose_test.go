@@ -37,12 +37,23 @@ func proposes(t *testing.T, note string, changes []pi.Change) *placeT {
 	for name, text := range map[string]string{"Launch.md": launchMay, "May.md": oldPlan, "Draft.md": "draft\n"} {
 		p.write(p.at(name), text)
 	}
+	if changes != nil {
+		p.change(changes)
+	}
+	return p
+}
+
+// change is what the agent proposes next; it waits for it.
+func (p *placeT) change(changes []pi.Change) {
+	p.t.Helper()
 	data, err := json.Marshal(changes)
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	p.write(filepath.Join(p.proj, "changes.json"), string(data))
-	return p
+	p.write(filepath.Join(p.proj, "changes.new"), string(data))
+	if err := os.Rename(filepath.Join(p.proj, "changes.new"), filepath.Join(p.proj, "changes.json")); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // proposed waits for the only proposal.
@@ -196,7 +207,7 @@ func TestProposalRefused(t *testing.T) {
 		changes []pi.Change
 		why     string
 	}{
-		{"nothing", []pi.Change{}, "it holds no change"},
+		{"nothing", []pi.Change{}, "changes nothing"},
 		{"outside", []pi.Change{edit("Launch.md"), edit("../Launch.md")}, "../Launch.md"},
 		{"absolute", []pi.Change{edit("/etc/passwd.md")}, "/etc/passwd.md"},
 		{"dots", []pi.Change{edit(".obsidian/x.md")}, "begins with a dot"},
@@ -204,13 +215,14 @@ func TestProposalRefused(t *testing.T) {
 		{"settings", []pi.Change{edit("deckhand.yaml")}, "only notes are changed"},
 		{"link", []pi.Change{edit("Link.md")}, "Link.md is a symbolic link"},
 		{"below a link", []pi.Change{{Kind: "create", File: "linked/x.md", After: "x"}}, "linked is a symbolic link"},
-		{"twice", []pi.Change{edit("Launch.md"), edit("Launch.md")}, "at most one change of a file"},
-		{"case", []pi.Change{{Kind: "create", File: "a/É.md"}, {Kind: "create", File: "a/é.md"}}, "at most one change of a file"},
-		{"kind", []pi.Change{{Kind: "chmod", File: "Launch.md"}}, "no kind of change"},
+		{"twice", []pi.Change{edit("Launch.md"), edit("Launch.md")}, "Launch.md is changed twice"},
+		{"case", []pi.Change{{Kind: "create", File: "a/É.md", After: "x"}, {Kind: "create", File: "a/é.md", After: "x"}}, "a/é.md"},
+		{"kind", []pi.Change{{Kind: "chmod", File: "Launch.md"}}, "no change is called"},
+		{"a run's line", []pi.Change{{Kind: "create", File: "x.md", After: "## Plan\n- [ ] a\n\t- 🟡 pi asks ^r-01kb7x2m\n"}}, "the line of a run"},
 		{"outdated", []pi.Change{{Kind: "edit", File: "Launch.md", Before: "x", After: "y"}}, "changed since it was proposed"},
 		{"there", []pi.Change{{Kind: "create", File: "Launch.md", After: "y"}}, "Launch.md already exists"},
-		{"the same", []pi.Change{{Kind: "edit", File: "Launch.md", Before: launchMay, After: launchMay}}, "before and after are the same"},
-		{"NUL", []pi.Change{{Kind: "create", File: "x.md", After: "a\x00b"}}, "no NUL bytes"},
+		{"the same", []pi.Change{{Kind: "edit", File: "Launch.md", Before: launchMay, After: launchMay}}, "this changes nothing"},
+		{"NUL", []pi.Change{{Kind: "create", File: "x.md", After: "a\x00b"}}, "control character U+0000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -286,5 +298,33 @@ func TestProposalRemembered(t *testing.T) {
 	d.reviewed()
 	if sent := p.sent(); !slices.ContainsFunc(sent, func(l string) bool { return strings.Contains(l, `"rejected":["New.md"],"note":"no"`) }) {
 		t.Errorf("the agent got %q", sent)
+	}
+}
+
+// A proposal for the board on which its own card stands: deckhand writes there
+// meanwhile, and that is no reason against it, nor against taking it back.
+func TestProposalForItsOwnBoard(t *testing.T) {
+	p := proposes(t, "", nil)
+	add := func(s string) string {
+		return strings.Replace(s, "## Plan\n", "## Plan\n\n- [ ] Tell all about June\n", 1)
+	}
+	d := p.watching(bounded(t))
+	p.shows(d, "In Progress", "🔵 pi works")
+	works := p.read("Shop.md")
+	p.change([]pi.Change{{Kind: "edit", File: "Shop.md", Before: works, After: add(works)}})
+	got := d.proposed()
+	p.shows(d, "In Progress", "🟡 pi asks")
+	if _, err := d.command(control.Command{Name: "apply", Proposal: got.ID}); err != nil {
+		t.Fatal(err)
+	}
+	p.shows(d, "Plan", "- [ ] Tell all about June")
+	d.reviewed()
+	p.shows(d, "Review", "🟢 pi: review")
+	p.shows(d, "Plan", "- [ ] Tell all about June")
+	if _, err := d.command(control.Command{Name: "revert", Proposal: got.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if lane := p.lane("Plan"); strings.Contains(lane, "June") || !strings.Contains(p.lane("Review"), "🟢 pi: review") {
+		t.Errorf("taken back:\n%s", p.read("Shop.md"))
 	}
 }

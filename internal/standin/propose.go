@@ -2,7 +2,9 @@ package standin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -51,6 +53,9 @@ func (t *turn) changes() ([]pi.Change, error) {
 		}}, nil
 	}
 	data, err := os.ReadFile(name)
+	for errors.Is(err, fs.ErrNotExist) && t.wait(defaultPace) { // whoever names it may not have written it yet
+		data, err = os.ReadFile(name)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@
 //	[timeout:D] answers its dialogs itself after that long, without telling anybody
 //	[propose]   writes no file but proposes a note of that name, waits for the
 //	            decision and reports it; [propose:FILE] proposes the changes in FILE,
-//	            a JSON list of them
+//	            a JSON list of them, when that is there
 //	[question]  ends with a question in place of a report
 //	[slow:2s]   waits that long before each step
 //	[hang]      never ends by itself; abort and closed input end it
