@@ -202,7 +202,7 @@ func (d *desk) entry(run string, e Entry) {
 	d.n++
 	e.ID, e.Time, e.Run = fmt.Sprintf("%06d", d.n), d.now, run
 	switch e.Kind {
-	case Asked, Finished, Ended, Interrupted:
+	case Asked, Finished, Ended, Interrupted, Proposed:
 		e.Offer = fmt.Sprintf("a%04d", d.n)
 	}
 	d.log[run] = append(d.log[run], e)

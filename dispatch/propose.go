@@ -195,7 +195,12 @@ func (r *Run) decided(e Entry) {
 	}
 	r.fate(e, func(p *Proposal) {
 		p.Fate, p.Files, p.Note, p.By, p.At = FateApplying, e.Files, e.Text, e.By, e.Time
-		p.Rejected = slices.DeleteFunc(p.Names(), func(file string) bool { return slices.Contains(e.Files, file) })
+		p.Rejected = nil
+		for _, file := range p.Names() {
+			if !slices.Contains(e.Files, file) {
+				p.Rejected = append(p.Rejected, file)
+			}
+		}
 	})
 	if len(e.Files) == 0 {
 		r.settled(e, FateRejected, Ruling{})

@@ -75,7 +75,7 @@ func (s *session) propose(line []byte) {
 	case err != nil:
 		s.refuse(p.ID, "it cannot be read: "+err.Error())
 		return
-	case s.turn == nil || s.turn.aborted:
+	case s.turn == nil || s.turn.phase == idle || s.turn.aborted:
 		s.refuse(p.ID, "no turn is running")
 		return
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"deckhand/change"
@@ -187,4 +188,26 @@ func toldProposal(e dispatch.Entry) (status, reason string, ok bool) {
 		return "failed", "not taken back: " + e.Reason, true
 	}
 	return "", "", false
+}
+
+// proposalText is an entry about a proposal as a trace has it.
+func proposalText(e dispatch.Entry) string {
+	parts := []string{e.Offer}
+	if e.Proposal != nil {
+		for _, c := range e.Proposal.Changes {
+			parts = append(parts, c.Kind+" "+c.Name())
+		}
+		parts = append(parts, e.Proposal.Reason)
+	}
+	if len(e.Files) > 0 {
+		parts = append(parts, strings.Join(e.Files, ", "))
+	}
+	if e.Kind == dispatch.Decided && len(e.Files) == 0 {
+		parts = append(parts, "rejected")
+	}
+	if e.By != "" {
+		parts = append(parts, "by the "+e.By)
+	}
+	parts = append(parts, e.Text, e.Reason)
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
 }

@@ -94,6 +94,8 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 		}
 	case dispatch.Unread:
 		ev.Text = "not read before its turn was over, and kept for the next:\n" + e.Text
+	case dispatch.Proposed, dispatch.Decided, dispatch.RollingBack, dispatch.Applied, dispatch.NotApplied, dispatch.Undo, dispatch.Reverted, dispatch.NotReverted:
+		ev.Text = proposalText(e)
 	case dispatch.Resumed:
 		ev.Text = strings.Join(append([]string{"by " + e.By}, e.Lines...), "\n")
 	case dispatch.Ended:
@@ -143,6 +145,8 @@ func (t *tracer) hear(e harness.Event) {
 		ev.Text = strconv.FormatInt(e.Usage.Tokens, 10) + " tokens, " + usd(e.Usage.Cost)
 	case harness.Bound:
 		ev.Text = e.Session
+	case harness.Propose:
+		return // the log says it when it was looked at
 	case harness.Plan:
 		ev.Text, ev.Steps = plan(e.Plan)
 	case harness.Done:
