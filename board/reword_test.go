@@ -1,9 +1,11 @@
 package board
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -125,4 +127,74 @@ func TestAddCardTo(t *testing.T) {
 	if _, err := b.AddCardTo("Nowhere", "b"); !errors.Is(err, ErrNoLane) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// FuzzReword holds every rewording to its promise: whatever an agent writes, all
+// other cards keep their bytes and their order, and no run's line changes.
+func FuzzReword(f *testing.F) {
+	for _, text := range []string{" more", "\n\tbelow", "\n- [ ] next", "\n## Lane", "\n```", "\n\n%%", "\n<!--", "\n\t- 🔵 pi works ^r-01kb7x2m000000000000000000", "\r\n", "\n\n***\n\n## Archive"} {
+		f.Add([]byte(reworded), uint8(0), uint16(9), text, "", false)
+		f.Add([]byte(reworded), uint8(1), uint16(3), text, "Done", false)
+		f.Add([]byte(strings.ReplaceAll(reworded, "\r\n", "\n")), uint8(2), uint16(60), text, "Plan", true)
+	}
+	seed(f, func(src []byte) { f.Add(src, uint8(1), uint16(6), " x", "", false) })
+	f.Fuzz(func(t *testing.T, src []byte, nth uint8, at uint16, text, lane string, gone bool) {
+		b := Parse("b.md", src, Options{})
+		cards := everyCard(b)
+		if len(cards) == 0 {
+			t.Skip("no card to change")
+		}
+		i := int(nth) % len(cards)
+		c := cards[i]
+		raw := c.Span.Of(src)
+		cut := int(at) % (len(raw) + 1)
+		out, err := []byte(nil), error(nil)
+		if gone {
+			out, err = b.TakeOff(c.Line)
+		} else {
+			out, err = b.Reword(c.Line, slices.Concat(raw[:cut], []byte(text), raw[cut:]), lane)
+		}
+		if err != nil {
+			return
+		}
+		n := Parse("b.md", out, Options{})
+		now := everyCard(n)
+		if want := len(cards); gone && len(now) != want-1 || !gone && len(now) != want {
+			t.Fatalf("%d cards became %d\nfrom %q\nto   %q", want, len(now), src, out)
+		}
+		runs := map[string]int{}
+		for _, c := range now {
+			if c.Status != nil {
+				runs[c.Status.Head+"\n"+strings.Join(c.Status.Lines, "\n")]++
+			}
+		}
+		next := 0 // the others follow each other as they did
+		for k, c := range cards {
+			if c.Status != nil && !(gone && k == i) {
+				runs[c.Status.Head+"\n"+strings.Join(c.Status.Lines, "\n")]--
+			}
+			if k == i {
+				continue
+			}
+			for next < len(now) && !bytes.Equal(trimEOL(now[next].Span.Of(out)), trimEOL(c.Span.Of(src))) {
+				next++
+			}
+			if next++; next > len(now) {
+				t.Fatalf("card %d changed\nfrom %q\nto   %q", k, src, out)
+			}
+		}
+		for line, left := range runs {
+			if left != 0 {
+				t.Fatalf("the line of a run changed: %q", line)
+			}
+		}
+	})
+}
+
+func everyCard(b *Board) []*Card {
+	var cards []*Card
+	for _, c := range b.All() {
+		cards = append(cards, c)
+	}
+	return cards
 }

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -56,4 +57,35 @@ func TestFlawsAreKnownByTheirWords(t *testing.T) {
 	if len(before) != 5 || strings.Join(before, "\n") != strings.Join(after, "\n") {
 		t.Errorf("got %q and then %q", before, after)
 	}
+}
+
+// FuzzStructure: every flaw is on a line of the note, and is the same flaw when
+// the note moves down by two lines.
+func FuzzStructure(f *testing.F) {
+	for _, src := range []string{
+		"| a | b |\n|---|---|\n| 1 |\n", "```\n", "- ```\n- a | b\n  --|--\n  1\n", "#\n\n### A\n", "> ~~~\n\n[[None]] [a](b.md)\n", "a\n---\n|\\|\n|-|\n|\n",
+	} {
+		f.Add([]byte(src))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		all := func(Link) bool { return true }
+		flaws := Structure(src, all)
+		for _, flaw := range flaws {
+			if flaw.Line < 1 || flaw.Line > 1+bytes.Count(src, []byte("\n")) {
+				t.Fatalf("%+v in %q", flaw, src)
+			}
+		}
+		if bytes.HasPrefix(src, []byte("---")) || bytes.HasPrefix(src, []byte("\xef\xbb\xbf")) {
+			return // what is a header in the first line only is none
+		}
+		moved := Structure(append([]byte("\n\n"), src...), all)
+		if len(moved) != len(flaws) {
+			t.Fatalf("%q: %+v, moved down %+v", src, flaws, moved)
+		}
+		for i := range flaws {
+			if moved[i].Key != flaws[i].Key || moved[i].Line != flaws[i].Line+2 {
+				t.Fatalf("%q: %+v, moved down %+v", src, flaws[i], moved[i])
+			}
+		}
+	})
 }
