@@ -1,6 +1,7 @@
 package change
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -119,5 +120,27 @@ func TestRowsPairLinesThatAreAlike(t *testing.T) {
 	}
 	if d.Added != 3 || d.Removed != 2 {
 		t.Errorf("got +%d -%d", d.Added, d.Removed)
+	}
+}
+
+func TestLongBlocksArePairedInStep(t *testing.T) {
+	var old, new strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&old, "| row %d | May |\n", i)
+		fmt.Fprintf(&new, "| row %d | June |\n", i)
+	}
+	for name, test := range map[string][2]string{
+		"a table":   {old.String(), new.String()},
+		"line ends": {old.String(), strings.ReplaceAll(old.String(), "\n", "\r\n")},
+	} {
+		changed := 0
+		for _, r := range Compare(test[0], test[1]).Rows {
+			if r.Op == Changed && r.Old.No == r.New.No {
+				changed++
+			}
+		}
+		if changed != 200 {
+			t.Errorf("%s: %d rows stand side by side, not 200", name, changed)
+		}
 	}
 }

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxPairs bounds the pairs of lines that are compared in one block. Where more
-// was rewritten, nobody looks for the words.
+// maxPairs bounds the pairs of lines that are compared in one block.
 const maxPairs = 2500
 
 // alike is how much two lines have in common, of 1000, for one to stand beside
@@ -36,8 +35,11 @@ func appendRows(rows []Row, old, new []string, b block) []Row {
 // alikes pairs lines that are alike: those pairs whose likeness is most in sum.
 func alikes(old, new []string) []pair {
 	n, m := len(old), len(new)
-	if n == 0 || m == 0 || n*m > maxPairs {
+	if n == 0 || m == 0 {
 		return nil
+	}
+	if n*m > maxPairs {
+		return inStep(old, new)
 	}
 	was, is := make([]bag, n), make([]bag, m)
 	for i := range old {
@@ -68,6 +70,21 @@ func alikes(old, new []string) []pair {
 			i++
 		default:
 			j++
+		}
+	}
+	return out
+}
+
+// inStep pairs lines of blocks too large to compare each with each, where both
+// have as many: the rows of a long table, a file whose lines end in another way.
+func inStep(old, new []string) []pair {
+	if len(old) != len(new) {
+		return nil
+	}
+	var out []pair
+	for i := range old {
+		if bagOf(old[i]).likeness(bagOf(new[i])) >= alike {
+			out = append(out, pair{i, i})
 		}
 	}
 	return out
@@ -155,13 +172,13 @@ func (d *Diff) markMoved() {
 	}
 }
 
-// maxPlaces bounds the places that are looked at for where a line came from.
-const maxPlaces = 16
+// maxSources bounds the places that are looked at for where a line came from.
+const maxSources = 16
 
 // movedTo is the longest run of removed rows, beginning at one of places, whose
 // lines are those added from row j on; none where it is too short to tell.
 func (d *Diff) movedTo(j int, places []int) (from, n int) {
-	for _, i := range places[:min(len(places), maxPlaces)] {
+	for _, i := range places[:min(len(places), maxSources)] {
 		k, weight := 0, 0
 		for i+k < len(d.Rows) && j+k < len(d.Rows) && d.moves(i+k, j+k) {
 			for i := 0; weight < minMoved && i < len(d.Rows[j+k].New.Text); i++ {

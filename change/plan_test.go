@@ -100,7 +100,7 @@ func TestBatches(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	m := memory{
-		"A.md": "one\ntwo\none\n", "B.md": "b\n", "Binary.md": "\xff\xfe", "Shop.md": "## Plan\n- [ ] a\n\n## Done\n",
+		"A.md": "one\ntwo\none\n", "B.md": "b\n", "Binary.md": "\xff\xfe", "Many.md": strings.Repeat("a", 1000), "Shop.md": "## Plan\n- [ ] a\n\n## Done\n",
 	}
 	for _, test := range []struct {
 		want    string // a part of the error
@@ -111,6 +111,7 @@ func TestRefusals(t *testing.T) {
 		{`no action is called "burn"`, []Action{{Do: "burn", File: "A.md"}}},
 		{"not there; read the file first", []Action{{Do: EditText, File: "A.md", Old: "three", New: "x"}}},
 		{"2 times (lines 1, 3); add surrounding lines", []Action{{Do: EditText, File: "A.md", Old: "one", New: "x"}}},
+		{"100 or more times (lines 1, 1, 1, 1, 1, …)", []Action{{Do: EditText, File: "Many.md", Old: "aa", New: "x"}}},
 		{"action 2, edit: A.md is deleted in this batch", []Action{{Do: DeleteFile, File: "A.md"}, {Do: EditText, File: "A.md", Old: "two", New: "x"}}},
 		{"A.md is deleted in this batch", []Action{{Do: DeleteFile, File: "A.md"}, {Do: CreateFile, File: "A.md", Text: "x"}}},
 		{"C.md is moved in this batch", []Action{{Do: MoveFile, File: "A.md", To: "C.md"}, {Do: EditText, File: "C.md", Old: "two", New: "x"}}},

@@ -56,18 +56,23 @@ func (f folded) eol(i int) string {
 	return "\n"
 }
 
-// places lists where old stands in the text, overlaps too.
+// maxPlaces bounds how often a text is looked for that should be there once.
+const maxPlaces = 100
+
+// places lists where old stands in the text, overlaps too, but no more than
+// maxPlaces.
 func (f folded) places(old string) []int {
 	var found []int
-	for from := 0; ; {
+	for from := 0; len(found) < maxPlaces; {
 		i := strings.Index(f.text[from:], old)
 		if i < 0 {
-			return found
+			break
 		}
 		found = append(found, from+i)
 		_, n := utf8.DecodeRuneInString(f.text[from+i:])
 		from += i + n
 	}
+	return found
 }
 
 // line is the 1-based number of the line at offset i.
@@ -93,8 +98,11 @@ func editOnce(src, old, text string, first int) (string, error) {
 		b.WriteString(src[at:])
 		return b.String(), nil
 	}
-	return "", fmt.Errorf("the old text is there %d times (%s); add surrounding lines so that it is there once",
-		len(places), f.lines(places, first))
+	times := fmt.Sprint(len(places))
+	if len(places) == maxPlaces {
+		times += " or more"
+	}
+	return "", fmt.Errorf("the old text is there %s times (%s); add surrounding lines so that it is there once", times, f.lines(places, first))
 }
 
 // lines names the first few lines of places.
@@ -119,11 +127,12 @@ func replaceAll(src, old, text string) (string, error) {
 	old, text = foldLines(old), foldLines(text)
 	var b strings.Builder
 	at, next := 0, 0
-	for _, p := range f.places(old) {
-		if p < next {
-			continue // it overlaps the one before
+	for {
+		i := strings.Index(f.text[next:], old)
+		if i < 0 {
+			break
 		}
-		at, next = f.splice(&b, at, p, old, text), p+len(old)
+		at, next = f.splice(&b, at, next+i, old, text), next+i+len(old)
 	}
 	if next == 0 {
 		return "", errors.New("the old text is not there; read the file first and copy it exactly")
@@ -137,6 +146,10 @@ func replaceAll(src, old, text string) (string, error) {
 // keep their bytes; a line in place of another ends like it.
 func (f folded) splice(b *strings.Builder, at, p int, old, text string) int {
 	b.WriteString(f.src[at:f.at(p)])
+	if !strings.Contains(old, "\n") && !strings.Contains(text, "\n") {
+		b.WriteString(text)
+		return f.at(p + len(old))
+	}
 	was, is := splitLines(old), splitLines(text)
 	start := p
 	for _, e := range runsOf(was, is) {
