@@ -7,8 +7,8 @@ import "slices"
 
 // decided looks at what people ticked on the pages of proposals.
 func (k *keep) decided(r *Run) bool {
-	if r.Phase != PhaseWaiting {
-		return false
+	if r.Phase != PhaseWaiting || k.w.Set.Held.Text != "" {
+		return false // of a folder that is not ours nothing is written
 	}
 	for _, p := range r.Undecided() {
 		for _, s := range k.w.Made {

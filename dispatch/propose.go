@@ -24,6 +24,7 @@ type Change struct {
 	Before  string `json:"before,omitempty"` // sha256 of the contents, hex; empty: there is no file
 	After   string `json:"after,omitempty"`
 	Reason  string `json:"reason,omitempty"`
+	Again   string `json:"again,omitempty"` // that a person rejected the same before, and when
 	Added   int    `json:"added,omitempty"` // lines
 	Removed int    `json:"removed,omitempty"`
 }
@@ -143,6 +144,23 @@ func (r *Run) ProposalByID(offer string) *Proposal {
 
 func (r *Run) proposal(offer string) int {
 	return slices.IndexFunc(r.Proposals, func(p Proposal) bool { return p.Offer == offer && offer != "" })
+}
+
+// RejectedBefore is when a person rejected the very same change of this run, and
+// what they said with it; nil: never.
+func (r *Run) RejectedBefore(c Change) *Proposal {
+	for i := len(r.Proposals) - 1; i >= 0; i-- {
+		p := &r.Proposals[i]
+		if !slices.Contains(p.Rejected, c.File) {
+			continue
+		}
+		if slices.ContainsFunc(p.Changes, func(o Change) bool {
+			return o.Kind == c.Kind && o.File == c.File && o.To == c.To && o.After == c.After
+		}) {
+			return p
+		}
+	}
+	return nil
 }
 
 // Undecided are the proposals that wait for a person.

@@ -195,7 +195,7 @@ func (d *daemon) doDecide(c control.Command, done reply) {
 		err = refused(control.CodeUsage, "", "the note is longer than %d characters", control.NoteMax)
 	}
 	if err == nil {
-		err = decidable(r, p)
+		err = d.decidable(r, p)
 	}
 	if err == nil && !d.decide(r, e) {
 		err = unwritable()
@@ -224,8 +224,10 @@ func chosen(p *dispatch.Proposal, files []string) ([]string, error) {
 }
 
 // decidable says why a proposal cannot be decided any more.
-func decidable(r *run, p *dispatch.Proposal) error {
-	switch {
+func (d *daemon) decidable(r *run, p *dispatch.Proposal) error {
+	switch why := d.held(); {
+	case why.Text != "": // of a folder that is not ours nothing is written
+		return refused(control.CodeConflict, why.Hint, "%s", why.Text)
 	case p.Fate == dispatch.FateOpen && r.Phase == dispatch.PhaseStopping:
 		return refused(control.CodeConflict, "", "%s is being stopped", r.Card.Title)
 	case p.Fate == dispatch.FateOpen, p.Fate == dispatch.FateLost:
@@ -252,11 +254,13 @@ func (d *daemon) doRevert(c control.Command, done reply) {
 	}
 	offer := p.Offer
 	did, err := r.did(c.ID)
-	switch {
+	switch why := d.held(); {
 	case err != nil:
 	case did:
 		d.whenSettled(r, offer, done)
 		return
+	case why.Text != "":
+		err = refused(control.CodeConflict, why.Hint, "%s", why.Text)
 	case p.Fate == dispatch.FateReverted:
 		err = refused(control.CodeConflict, "", "it was taken back already")
 	case p.Fate != dispatch.FateApplied:

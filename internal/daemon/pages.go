@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"path"
+	"strings"
 	"time"
 
 	"deckhand/dispatch"
@@ -100,7 +101,7 @@ func (m *model) pageOf(r *run, p *dispatch.Proposal) inbox.Proposal {
 		out.Next = "deckhand revert " + p.Offer
 	}
 	for _, c := range p.Changes {
-		out.Files = append(out.Files, inbox.ProposalFile{Kind: c.Kind, Name: c.Name(), Reason: c.Reason, Added: c.Added, Removed: c.Removed})
+		out.Files = append(out.Files, inbox.ProposalFile{Kind: c.Kind, Name: c.Name(), Reason: strings.TrimSpace(c.Again + "\n" + c.Reason), Added: c.Added, Removed: c.Removed})
 	}
 	return out
 }

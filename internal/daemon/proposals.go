@@ -29,7 +29,7 @@ func proposalView(r *run, p *dispatch.Proposal) control.Proposal {
 		Status: statusOf(p.Fate), Outcome: outcome(p), Changes: []control.ProposalChange{},
 	}
 	for _, c := range p.Changes {
-		v.Changes = append(v.Changes, control.ProposalChange{Kind: c.Kind, File: c.File, To: c.To, Reason: c.Reason, Added: c.Added, Removed: c.Removed})
+		v.Changes = append(v.Changes, control.ProposalChange{Kind: c.Kind, File: c.File, To: c.To, Reason: oneLine(c.Again + " " + c.Reason), Added: c.Added, Removed: c.Removed})
 	}
 	return v
 }

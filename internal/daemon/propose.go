@@ -52,10 +52,23 @@ func (d *daemon) proposed(r *run, entry dispatch.Entry, p *harness.Proposal) {
 			d.say("%s: what @%s proposes for %q is refused: %s", r.Board, r.Agent, r.Card.Title, entry.Reason)
 		} else {
 			entry.Proposal.Path = d.pageName(time.Now(), r.Card.Title)
+			again(r, entry.Proposal)
 		}
 		d.fact(r, entry)
 		d.deliver(r)
 	})
+}
+
+// again marks the changes that a person has rejected as they are.
+func again(r *run, b *dispatch.Batch) {
+	for i := range b.Changes {
+		if p := r.RejectedBefore(b.Changes[i]); p != nil {
+			b.Changes[i].Again = "you rejected this on " + p.At.Local().Format("2 Jan at 15:04")
+			if p.Note != "" {
+				b.Changes[i].Again += ": " + oneLine(p.Note)
+			}
+		}
+	}
 }
 
 // notesAsChanged is the work folder as package change wants it: where deckhand

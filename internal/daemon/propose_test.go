@@ -276,6 +276,9 @@ func TestProposalRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := d.proposed()
+	if p.text(first.Path) == "" || !strings.Contains(p.pageOf(d, second), "- [x] create New.md · +1 −0 ^"+second.ID+"-1\n\n") {
+		t.Errorf("the page:\n%s", p.text(second.Path))
+	}
 	if second.ID == first.ID || second.Changes[0].File != "New.md" {
 		t.Fatalf("the second proposal: %+v", second)
 	}
@@ -327,4 +330,41 @@ func TestProposalForItsOwnBoard(t *testing.T) {
 	if lane := p.lane("Plan"); strings.Contains(lane, "June") || !strings.Contains(p.lane("Review"), "🟢 pi: review") {
 		t.Errorf("taken back:\n%s", p.read("Shop.md"))
 	}
+}
+
+// What a person rejected and gets again as it was says so.
+func TestProposalAgain(t *testing.T) {
+	p := proposes(t, "", launchMoves()[:2])
+	d := p.watching(bounded(t))
+	first := d.proposed()
+	if _, err := d.command(control.Command{Name: "reject", Proposal: first.ID, Note: "not June"}); err != nil {
+		t.Fatal(err)
+	}
+	d.reviewed()
+	p.change(append(launchMoves()[:1], pi.Change{Kind: "create", File: "Notes/June.md", After: "other\n"}))
+	if _, err := d.command(control.Command{Name: "reply", Run: first.Run, Text: "again [propose:changes.json]"}); err != nil {
+		t.Fatal(err)
+	}
+	got := d.proposed()
+	if says := got.Changes[0].Reason; !strings.HasPrefix(says, "you rejected this on ") || !strings.HasSuffix(says, ": not June it moved") || got.Changes[1].Reason != "" {
+		t.Errorf("%+v", got.Changes)
+	}
+	if page := p.pageOf(d, got); !strings.Contains(page, "-1\nyou rejected this on ") {
+		t.Errorf("the page:\n%s", page)
+	}
+}
+
+// An agent that is gone waits for nothing, but what it proposed can be applied.
+func TestProposalAppliedLate(t *testing.T) {
+	p := proposes(t, "", launchMoves())
+	d := p.watching(bounded(t))
+	got := d.proposed()
+	if _, err := d.command(control.Command{Name: "stop", Run: got.Run}); err != nil {
+		t.Fatal(err)
+	}
+	d.until(func(s control.Status) bool { return s.Runs[0].Status == "stopped" })
+	if _, err := d.command(control.Command{Name: "apply", Proposal: got.ID}); err != nil {
+		t.Fatal(err)
+	}
+	p.holds(asProposed())
 }
