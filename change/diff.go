@@ -62,6 +62,15 @@ func Compare(before, after string) Diff {
 	return d
 }
 
+// Count is how many lines a change adds and takes away, as its Diff has them.
+func (c Change) Count() (added, removed int) {
+	for _, b := range blocksOf(splitLines(c.Before), splitLines(c.After)) {
+		added += b.new.len()
+		removed += b.old.len()
+	}
+	return added, removed
+}
+
 // Diff compares the contents before and after a change.
 func (c Change) Diff() Diff { return Compare(c.Before, c.After) }
 

@@ -144,3 +144,14 @@ func TestLongBlocksArePairedInStep(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for _, c := range []Change{
+		{}, {Before: "a\n"}, {After: "a\nb"}, {Before: "a\nb\nc\n", After: "b\nc\nd\ne\n"}, {Before: "one thing\nx\n", After: "one other thing\nx\n"},
+	} {
+		d := c.Diff()
+		if added, removed := c.Count(); added != d.Added || removed != d.Removed {
+			t.Errorf("%q %q: +%d -%d, the diff has +%d -%d", c.Before, c.After, added, removed, d.Added, d.Removed)
+		}
+	}
+}

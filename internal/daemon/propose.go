@@ -211,8 +211,7 @@ func (j proposing) keep(to *dispatch.Change, c change.Change) (err error) {
 			return err
 		}
 	}
-	diff := c.Diff()
-	to.Added, to.Removed = diff.Added, diff.Removed
+	to.Added, to.Removed = c.Count()
 	return nil
 }
 
