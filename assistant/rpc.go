@@ -99,17 +99,11 @@ func read(ctx context.Context, in io.Reader) (<-chan []byte, <-chan error) {
 // asked is a line of deckhand: a request of pi's, or a decision.
 type asked struct {
 	pi.Request
+
 	Applied  []string `json:"applied"`
 	Rejected []string `json:"rejected"`
 	Failed   string   `json:"failed"`
 }
-
-// The lines of the extension; docs/propose.md says what they mean.
-const (
-	typePropose  = "propose"
-	typeDecision = "decision"
-	typePlan     = "plan"
-)
 
 // request does what one line asks for. A line that is not understood is refused,
 // as pi does, and changes nothing.
@@ -136,7 +130,7 @@ func (a *agent) request(ctx context.Context, line []byte) {
 		a.respond(r.Request, map[string][]string{"steering": steering, "followUp": followUp})
 	case pi.Abort:
 		a.abort(r.Request)
-	case typeDecision:
+	case pi.DecisionType:
 		a.decide(decision{ID: r.ID, Applied: r.Applied, Rejected: r.Rejected, Failed: r.Failed, Note: r.Note})
 	case pi.UIResponse: // it opens no dialog
 	default:

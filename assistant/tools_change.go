@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"deckhand/change"
+	"deckhand/harness/pi"
 )
 
 // Names that are looked for by others.
@@ -166,25 +167,17 @@ func (t *turn) propose(actions []change.Action, reason string) (string, error) {
 		return "", fmt.Errorf("nothing can be proposed: it could not be kept: %w", err)
 	}
 	answer := t.expect(p.ID)
-	t.a.emit(line{Type: typePropose, ID: p.ID, Reason: p.Reason, Changes: p.Changes})
+	out := pi.Propose{Type: pi.ProposeType, ID: p.ID, Reason: p.Reason}
+	for _, c := range p.Changes {
+		out.Changes = append(out.Changes, pi.Change{Kind: string(c.Kind), File: c.File, To: c.To, Before: c.Before, After: c.After, Reason: c.Reason})
+	}
+	t.a.emit(out)
 	select {
 	case d := <-answer:
 		return t.decided(p, d)
 	case <-t.ctx.Done():
 		return "", errors.New("the turn was stopped before anybody decided")
 	}
-}
-
-// line is a line of the extension; docs/propose.md says what it means.
-type line struct {
-	Type    string          `json:"type"`
-	ID      string          `json:"id,omitempty"`
-	Reason  string          `json:"reason,omitempty"`
-	Changes []change.Change `json:"changes,omitempty"`
-	Goal    string          `json:"goal,omitempty"`
-	Status  string          `json:"status,omitempty"`
-	Steps   []change.Step   `json:"steps,omitempty"`
-	Note    string          `json:"note,omitempty"`
 }
 
 // decided keeps a decision and tells the model.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"deckhand/change"
+	"deckhand/harness/pi"
 )
 
 // work is the plan of a session, and where in the record it began.
@@ -130,7 +131,11 @@ func (a *agent) plan(w work) error {
 	if err := a.session.plan(w); err != nil {
 		return fmt.Errorf("the plan could not be kept: %w", err)
 	}
-	a.emit(line{Type: typePlan, Goal: w.Goal, Status: string(w.Status), Steps: w.Steps, Note: w.Note})
+	out := pi.Plan{Type: pi.PlanType, Goal: w.Goal, Status: string(w.Status), Note: w.Note}
+	for _, s := range w.Steps {
+		out.Steps = append(out.Steps, pi.PlanStep{Text: s.Text, Status: string(s.Status)})
+	}
+	a.emit(out)
 	return nil
 }
 

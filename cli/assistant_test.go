@@ -15,6 +15,24 @@ func TestAssistant(t *testing.T) {
 			{Say: "I look.", Calls: []testkit.Call{{Name: "read_file", Args: `{"file":"Meeting.md"}`}}},
 			{Say: "The launch is in June (Meeting.md:2)."},
 		},
+		"propose": {
+			{Calls: []testkit.Call{
+				{Name: "set_work", Args: `{"goal":"Launch in June","status":"running","steps":[{"text":"change the notes","status":"pending"}]}`},
+				{Name: "propose_batch", Args: `{"reason":"the decision of the meeting","actions":[
+					{"do":"edit","file":"Specification.md","old_text":"May","new_text":"June"},
+					{"do":"edit","file":"Plan.md","old_text":"May","new_text":"June"},
+					{"do":"edit","file":"Page.md","old_text":"May","new_text":"June"},
+					{"do":"tick_card","file":"Tasks.md","card":"Set the date"}]}`},
+			}},
+			{Calls: []testkit.Call{
+				{Name: "verify_work", Args: `{"criteria":[
+					{"test":"present","file":"Specification.md","text":"June"},
+					{"test":"absent","file":"Plan.md","text":"May"},
+					{"test":"board","file":"Tasks.md","card":"Set the date","lane":"Plan","state":"done"}]}`},
+				{Name: "set_work", Args: `{"goal":"Launch in June","status":"running","steps":[{"text":"change the notes","status":"done"}]}`},
+			}},
+			{Say: "Three of four stand, and were checked."},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := testkit.NewScript(t, steps...)
@@ -27,7 +45,7 @@ func TestAssistant(t *testing.T) {
 				Files:               []string{"testdata/assistant/" + name + ".txtar"},
 				RequireExplicitExec: true,
 				RequireUniqueNames:  true,
-				Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+				Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until, "up": up},
 				Setup: func(e *testscript.Env) error {
 					e.Setenv("MODEL", m.URL)
 					return setup(e)
