@@ -41,7 +41,7 @@ func planTools() []tool {
 		},
 		{
 			name: "verify_work", kind: plans,
-			about: "Check by code whether the work is done. Name every document that was changed. Call it again after each change.",
+			about: "Have it checked whether the work is done. Name every document that was changed. Call it again after each change.",
 			params: map[string]any{
 				"criteria": listOf("what must hold", criterion),
 			},
