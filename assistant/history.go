@@ -22,6 +22,9 @@ func (s *session) turns() (all []told) {
 			all = append(all, told{question: text})
 		case m.Role == "assistant" && len(all) > 0 && text != "":
 			all[len(all)-1].answer = text
+			if m.StopReason == "aborted" {
+				all[len(all)-1].answer += "\n(stopped by the person here)"
+			}
 		}
 	}
 	return all

@@ -211,7 +211,8 @@ func (t *turn) close(stop, failure string) {
 func (t *turn) end(stop, raw, failure string, out reply) *pi.Message {
 	m := t.open
 	t.open = nil
-	m.StopReason, m.RawStop, m.ErrorMessage, m.ResponseID = stop, raw, failure, out.id
+	m.StopReason, m.RawStop, m.ErrorMessage = stop, raw, failure
+	m.ResponseID = fmt.Sprintf("%s-%d", out.id, t.a.session.count()) // servers of one's own may give the same id each time
 	if out.model != "" {
 		m.Model = out.model
 	}
