@@ -161,11 +161,12 @@ func (k keptBoard) patched(rows []Row) string {
 			at++
 		}
 	}
+	eol := k.eol()
 	add := func(l Line) {
 		if n := b.Len(); n > 0 && b.String()[n-1] != '\n' {
-			b.WriteByte('\n')
+			b.WriteString(eol)
 		}
-		b.WriteString(l.Text + "\n")
+		b.WriteString(l.Text + eol)
 	}
 	for _, r := range rows {
 		if r.Old.No > 0 {
@@ -180,5 +181,16 @@ func (k keptBoard) patched(rows []Row) string {
 		}
 	}
 	others()
+	if !strings.HasSuffix(k.text, "\n") {
+		return strings.TrimSuffix(b.String(), eol) // a file without a last line end keeps that habit
+	}
 	return b.String()
+}
+
+// eol is how the board's lines end: as the first one does.
+func (k keptBoard) eol() string {
+	if len(k.lines) == 0 || ending(k.lines[0].text) == "" {
+		return "\n"
+	}
+	return ending(k.lines[0].text)
 }

@@ -68,6 +68,15 @@ func TestRebase(t *testing.T) {
 		if ok != (c.want != "") || ok && got != c.want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", c.name, ok, got, c.want)
 		}
+		dos := strings.NewReplacer("\n", "\r\n")
+		crlf, _ := Folder{}.Rebase("Shop.md", dos.Replace(c.before), dos.Replace(c.after), dos.Replace(c.cur))
+		if crlf != dos.Replace(got) {
+			t.Errorf("%s, with CRLF: %q, not %q", c.name, crlf, dos.Replace(got))
+		}
+		bare := func(s string) string { return strings.TrimSuffix(s, "\n") }
+		if short, _ := (Folder{}).Rebase("Shop.md", bare(c.before), bare(c.after), bare(c.cur)); short != bare(got) {
+			t.Errorf("%s, without a last line end: %q, not %q", c.name, short, bare(got))
+		}
 		if ok && !(Folder{}).Stands("Shop.md", c.after, got) {
 			t.Errorf("%s: what was made is not what was meant", c.name)
 		}
