@@ -73,12 +73,13 @@ func (l Life) ErrTail() ([]byte, error) {
 // with what comes until the life is over and all is read. It returns nil when
 // the agent's end is known (State has it), ErrKeeperGone when the keeper went
 // without a word, ErrRemoved when the folder was taken away, ctx's error, or
-// fn's. When it returns one of the first two the keeper has ended. Memory is bounded by the longest line.
-func (l Life) Follow(ctx context.Context, fn func(Line) error) error {
+// fn's. When it returns one of the first two the keeper has ended. Memory is
+// bounded by the longest line. Followers of many lives share news.
+func (l Life) Follow(ctx context.Context, news *Watches, fn func(Line) error) error {
 	ctx, cancel := context.WithCancel(ctx) // lets go of what waits for the keeper's death
 	defer cancel()
 	wake := make(chan struct{}, 1)
-	stop := watch(l.Path, wake)
+	stop := news.watch(l.Path, wake)
 	defer stop()
 	r := captureReader{dir: l.Path}
 	defer r.close()

@@ -249,7 +249,7 @@ func (k *keeper) writeExit(data []byte) error {
 // which waits until nothing is on its way any more.
 func (k *keeper) attend() (stop func()) {
 	lines, orders := make(chan struct{}, 1), make(chan struct{}, 1)
-	unwatch := watch(k.in.Name(), lines, orders)
+	unwatch := new(Watches).watch(k.in.Name(), lines, orders)
 	var all sync.WaitGroup
 	all.Go(func() { k.passLines(lines) })
 	all.Go(func() { k.passOrders(orders) })

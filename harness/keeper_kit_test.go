@@ -65,7 +65,7 @@ func endLife(t testing.TB, l Life) {
 	if _, _, err := Sweep(ctx, l.Token(), nil); err != nil && !errors.Is(err, ErrNotSwept) {
 		t.Error(err)
 	}
-	if err := l.Follow(ctx, func(Line) error { return nil }); errors.Is(err, context.DeadlineExceeded) {
+	if err := l.Follow(ctx, new(Watches), func(Line) error { return nil }); errors.Is(err, context.DeadlineExceeded) {
 		t.Error("keeper did not end")
 	}
 }
@@ -94,7 +94,7 @@ func follow(t testing.TB, l *Life, fn func(Line)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	seq := int64(0)
-	err := l.Follow(ctx, func(line Line) error {
+	err := l.Follow(ctx, new(Watches), func(line Line) error {
 		if seq++; line.Seq != seq {
 			t.Fatalf("line %d came as number %d", line.Seq, seq)
 		}
@@ -147,7 +147,7 @@ func until(t testing.TB, l *Life, text string) Line {
 	var at Line
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
-	err := l.Follow(ctx, func(line Line) error {
+	err := l.Follow(ctx, new(Watches), func(line Line) error {
 		if bytes.Contains(line.Data, []byte(text)) {
 			at = line
 			return found

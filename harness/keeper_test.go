@@ -214,7 +214,7 @@ func TestOutputHeldOpenAfterExit(t *testing.T) {
 	t.Run("polite", func(t *testing.T) {
 		dir := t.TempDir()
 		wake := make(chan struct{}, 1)
-		stop := watch(dir, wake)
+		stop := new(Watches).watch(dir, wake)
 		defer stop()
 		lines, exit := run(t, newLife(t, "hold", "polite", dir))
 		checkHeld(t, lines, exit)
@@ -381,7 +381,7 @@ func TestAgentOutlivesAFollower(t *testing.T) {
 	l := newLife(t, "echo")
 	start(t, l)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := l.Follow(ctx, func(Line) error { cancel(); return nil })
+	err := l.Follow(ctx, new(Watches), func(Line) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("follow: %v", err)
 	}

@@ -120,7 +120,7 @@ func BenchmarkLongLine(b *testing.B) {
 	results.add(b, "a line of 64 MB: memory of the keeper", "MB", mb(private(pid)), 0, "private, after it")
 	results.add(b, "a line of 64 MB: allocated to read it / its size", "×", float64(allocated(func() { decodeLife(b, life) }))/size, 0, "")
 	must(b, life.End())
-	must(b, life.Follow(b.Context(), func(harness.Line) error { return nil }))
+	must(b, life.Follow(b.Context(), new(harness.Watches), func(harness.Line) error { return nil }))
 }
 
 func decodeLife(b *testing.B, life *harness.Life) {

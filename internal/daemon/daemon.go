@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"deckhand/dispatch"
+	"deckhand/harness"
 	"deckhand/internal/control"
 	"deckhand/internal/shell"
 	"deckhand/internal/store"
@@ -107,6 +108,7 @@ type daemon struct {
 	deciding map[string][]reply // commands that wait for a proposal, by its id
 	probed   time.Time
 	pruned   time.Time
+	news     harness.Watches // of captures; any goroutine may wait
 }
 
 // Run runs the daemon until ctx ends (or, with Once, until nothing is left to do).

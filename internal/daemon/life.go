@@ -28,7 +28,7 @@ func (d *daemon) follow(r *run, s spawned) {
 	r.talk = &talk{role: r.Agent, life: n}
 	r.prompt = s.prompt
 	r.runner = newRunner(d.ctx, s, follower{
-		post: d.post, spawn: d.wg.Go,
+		post: d.post, news: &d.news, spawn: d.wg.Go,
 		event: func(e harness.Event) { d.hear(r, n, e) },
 		read:  func() { delete(d.busy, r.ID); d.dirty = true },
 		end:   func(e end) { d.lifeEnded(r, s.life, e) },

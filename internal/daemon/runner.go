@@ -17,6 +17,7 @@ import (
 // follower is who follows a life: the loop, and the daemon that joins goroutines.
 type follower struct {
 	post  func(func())
+	news  *harness.Watches
 	spawn func(func())
 	event func(harness.Event) // in the loop
 	read  func()              // in the loop, once: what was there at the begin has been heard
@@ -71,7 +72,7 @@ func (r *runner) follow() {
 		if !over(*r.life) {
 			r.post(r.read)
 		}
-		err = r.life.Follow(r.ctx, func(l harness.Line) error {
+		err = r.life.Follow(r.ctx, r.news, func(l harness.Line) error {
 			if l.Seq <= last {
 				return nil
 			}
