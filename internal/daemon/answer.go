@@ -270,7 +270,7 @@ func (d *daemon) doReply(c control.Command) (res control.Result, err error) {
 		}
 		return res, nil
 	case r.Live():
-		return res, refused(control.CodeConflict, "try again in a moment", "%s is over in a moment", r.Card.Title)
+		return res, ending(r)
 	case c.Name == "send_back" && r.Outcome != dispatch.Review:
 		return res, refused(control.CodeConflict, "deckhand reply "+strings.ToLower(r.ID)+" TEXT", "%s is not in review: %s", r.Card.Title, r.Outcome)
 	}

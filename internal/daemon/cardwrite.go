@@ -127,12 +127,14 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 var (
 	errMoved = errors.New("the card was moved meanwhile")
 	errTaken = errors.New("another run has taken the card meanwhile")
+	errOld   = errors.New("an old copy of the board was saved meanwhile")
 )
 
 // moving lets an update move its card only where that is deckhand's to do: to
 // the working lane from where it was seen, onward only from the working lane. A
 // card that was moved since stays where it was put, and is not taken, be it to
-// the working lane.
+// the working lane. One that has lost the run's line was not moved: it is an old
+// copy, and what has to be done about it is decided anew.
 func moving(b *board.Board, up board.Update, to board.Role, from string, first bool) (board.Update, error) {
 	cards := b.ByRun(up.Run)
 	own := len(cards) > 0
@@ -146,10 +148,8 @@ func moving(b *board.Board, up board.Update, to board.Role, from string, first b
 	if lane == nil {
 		return up, nil // archived meanwhile
 	}
-	if first {
-		if err := free(cards[0], lane, to, from, own); err != nil {
-			return up, fmt.Errorf("%s:%d: %w", b.Path, cards[0].Line, err)
-		}
+	if err := asDecided(cards[0], lane, to, from, own, first); err != nil {
+		return up, fmt.Errorf("%s:%d: %w", b.Path, cards[0].Line, err)
 	}
 	switch {
 	case lane.Role == to:
@@ -162,14 +162,17 @@ func moving(b *board.Board, up board.Update, to board.Role, from string, first b
 	return up, nil
 }
 
-// free says why a card cannot be claimed any more; own when the line that it had
-// is still there.
-func free(c *board.Card, lane *board.Lane, to board.Role, from string, own bool) error {
+// asDecided says why a card is not what it was when something was decided about it;
+// own when the line that it had is still there, first when a claim was.
+func asDecided(c *board.Card, lane *board.Lane, to board.Role, from string, own, first bool) error {
+	there := lane.Title == from || lane.Role == to && (own || !first)
 	switch {
-	case !own && c.Status != nil:
+	case first && !own && c.Status != nil:
 		return errTaken
-	case lane.Title != from && !(own && lane.Role == to):
+	case first && !there:
 		return errMoved
+	case !own && !there:
+		return errOld
 	}
 	return nil
 }
@@ -201,6 +204,10 @@ func (d *daemon) cardFailed(r *run, path string, err error) {
 		d.runBy(other.now, false)
 	}
 	if firstClaim(r) && d.release(r, path, err) {
+		return
+	}
+	if errors.Is(err, errOld) {
+		delete(d.writing, r.ID)
 		return
 	}
 	if r.fault.failed(time.Now(), err) {

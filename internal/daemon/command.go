@@ -66,7 +66,7 @@ func (d *daemon) do(c control.Command, done reply) {
 	case "stop_all":
 		done(d.doStopAll(c))
 	case "retry":
-		done(d.doRetry(c))
+		d.whenEnded(func() (control.Result, error) { return d.doRetry(c) }, done)
 	case "answer":
 		done(d.doAnswer(c))
 	case "end_ask":
@@ -74,7 +74,7 @@ func (d *daemon) do(c control.Command, done reply) {
 	case "steer", "follow_up":
 		d.doSteer(c, done)
 	case "reply", "send_back":
-		done(d.doReply(c))
+		d.whenEnded(func() (control.Result, error) { return d.doReply(c) }, done)
 	case "revoke":
 		done(d.doRevoke(c))
 	case "accept":
@@ -213,7 +213,7 @@ func (d *daemon) doRetry(c control.Command) (res control.Result, err error) {
 	if done, err := r.did(c.ID); done || err != nil {
 		return control.Result{Text: r.Card.Title + " goes on", Run: r.ID}, err
 	}
-	if r.Live() {
+	if r.Open() {
 		return res, refused(control.CodeConflict, "deckhand stop "+r.ID, "run %s is not over", r.ID)
 	}
 	return d.goOn(r, dispatch.Entry{By: "command", Command: c.ID}, "")
@@ -239,7 +239,8 @@ func (d *daemon) goOn(r *run, e dispatch.Entry, text string) (res control.Result
 	return control.Result{Text: s.String() + " goes on", Run: r.ID}, nil
 }
 
-// mayRetry says why a run cannot go on now: the grants, or another run in its folder.
+// mayRetry says why a run cannot go on now: the grants, its own agent or another
+// that is not gone.
 func (d *daemon) mayRetry(r *run) error {
 	set := d.view(time.Now()).Set
 	agent, project := set.Agents[r.Agent], set.Projects[r.Project]
@@ -255,19 +256,37 @@ func (d *daemon) mayRetry(r *run) error {
 	if project.Folder != r.Folder || !agent.Ready && !agent.Pending {
 		return refused(control.CodeConflict, "", "@%s and project %s are not what they were when it ran", r.Agent, r.Project)
 	}
+	return d.room(r, set.MaxRunning)
+}
+
+// room says whose agent a run has to wait for; at most most of them are at work
+// at once (0: any number).
+func (d *daemon) room(r *run, most int) error {
 	live := 0
+	var leaves *run // one that is over in a moment
 	for _, o := range d.sorted() {
-		if o == r || !o.Live() {
+		if !o.Live() {
 			continue
 		}
-		if live++; within(o.Folder, r.Folder) || within(r.Folder, o.Folder) {
+		same := within(o.Folder, r.Folder) || within(r.Folder, o.Folder)
+		if o != r && same && o.Open() {
 			return refused(control.CodeConflict, "deckhand stop "+o.ID, "%q is %s in that folder", o.Card.Title, o.Status())
 		}
+		live++
+		if !o.Open() {
+			leaves = o
+			if same {
+				return ending(o)
+			}
+		}
 	}
-	if n := set.MaxRunning; n > 0 && live >= n {
-		return refused(control.CodeConflict, "deckhand status", "%s at work: max_running is %d", plural(live, "agent is", "agents are"), n)
+	switch {
+	case most == 0 || live < most:
+		return nil
+	case leaves != nil:
+		return ending(leaves)
 	}
-	return nil
+	return refused(control.CodeConflict, "deckhand status", "%s at work: max_running is %d", plural(live, "agent is", "agents are"), most)
 }
 
 // doAdd adds a card. A daemon that was killed in it may or may not have done

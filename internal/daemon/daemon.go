@@ -109,6 +109,7 @@ type daemon struct {
 	probed   time.Time
 	pruned   time.Time
 	news     harness.Watches // of captures; any goroutine may wait
+	waits    []postponed     // commands that agents that are being ended stand in the way of
 }
 
 // Run runs the daemon until ctx ends (or, with Once, until nothing is left to do).

@@ -68,6 +68,7 @@ func (d *daemon) reconcile() {
 	d.dirty = false
 	if !d.stuck() {
 		d.catchUp()
+		d.tryAgain(time.Now())
 	}
 	d.forgetGone()
 	now := time.Now()
@@ -136,6 +137,9 @@ func (d *daemon) nextWake() time.Time {
 	earlier(d.page.trouble.again)
 	earlier(d.page.due)
 	earlier(d.surveyAgain)
+	for _, w := range d.waits {
+		earlier(w.until)
+	}
 	for _, s := range d.boards {
 		earlier(s.lanes.again)
 		earlier(s.refused.again)

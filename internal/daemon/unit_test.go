@@ -301,6 +301,7 @@ func TestMoving(t *testing.T) {
 		{name: "an end in the working lane", run: "01m8q1wyefbyh7kxqs79na7bfa", from: "Doing", to: board.Review, want: board.Review},
 		{name: "an end elsewhere", run: "01m8q1wyefbyh7kxqs79na7bfb", from: "Plan", to: board.Review, want: board.NoRole},
 		{name: "an old copy", run: "01m8q1wyefbyh7kxqs79na7bfz", key: "Plain @pi", from: "Plan", to: board.Review, want: board.Review},
+		{name: "an old copy that was saved since", run: "01m8q1wyefbyh7kxqs79na7bfz", key: "Plain @pi", from: "Doing", to: board.Review, err: errOld},
 		{name: "no card", run: "01m8q1wyefbyh7kxqs79na7bfz", key: "None", from: "Plan", to: board.Review, want: board.NoRole},
 		{name: "there already", run: "01m8q1wyefbyh7kxqs79na7bfa", from: "Plan", to: board.Working, first: true, want: board.Working},
 	} {

@@ -35,6 +35,37 @@ func TestSentBackWhileItsEndIsWritten(t *testing.T) {
 	}
 }
 
+// An old copy that falls into the moment in which the end of a run is written is
+// put right as at any other time.
+func TestOldCopyWhileItsEndIsWritten(t *testing.T) {
+	for _, point := range []string{"logged show", "card made"} {
+		t.Run(point, func(t *testing.T) {
+			old := boardOf("- [ ] Ship it @pi\n")
+			p := newPlace(t, fast, old)
+			var finished, begun atomic.Bool
+			saved := make(chan struct{})
+			p.o.Fault = func(at string) {
+				finished.CompareAndSwap(false, at == "logged finished")
+				if at == point && finished.Load() && begun.CompareAndSwap(false, true) {
+					p.save("Shop.md", old)
+					close(saved)
+				}
+			}
+			ctx := bounded(t)
+			d := p.watching(ctx)
+			select {
+			case <-saved:
+			case <-ctx.Done():
+				t.Fatalf("no old copy was saved\n%s", p.log)
+			}
+			p.shows(d, "Review", "🟢 pi: review")
+			if n := p.lives(); n != 1 {
+				t.Errorf("%d lives\n%s", n, p.logs())
+			}
+		})
+	}
+}
+
 // sendBack moves a card to Plan with a line below it, as an editor saves. Any
 // goroutine may call it.
 func (p *placeT) sendBack(first, add string) error {

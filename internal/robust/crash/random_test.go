@@ -121,24 +121,14 @@ func (c *crowd) hear(ctx context.Context, n int) bool {
 }
 
 // retry is a person's word for runs that a kill has ended. One that is refused,
-// because another works in its folder, is said again until it is taken: no event
-// has to follow the end of that other one.
+// because another works in its folder, is said again with the next event.
 func (c *crowd) retry(ctx context.Context, s control.Status) {
-	for err := error(nil); err == nil && c.retryAll(ctx, s); {
-		s, err = c.d.Client.Status(ctx)
-	}
-}
-
-// retryAll asks once for each run, and reports whether one was refused.
-func (c *crowd) retryAll(ctx context.Context, s control.Status) (refused bool) {
 	for _, r := range s.Runs {
 		if r.Status == "interrupted" || r.Status == "failed" {
 			c.retries++
-			_, err := c.d.Client.Do(ctx, control.Command{ID: fmt.Sprint("retry-", c.retries), Name: "retry", Run: r.ID})
-			refused = refused || err != nil
+			_, _ = c.d.Client.Do(ctx, control.Command{ID: fmt.Sprint("retry-", c.retries), Name: "retry", Run: r.ID})
 		}
 	}
-	return refused
 }
 
 // kill kills the daemon, keepers, agents, or everything at once, and then

@@ -31,7 +31,7 @@ func livelyBoard() string {
 func TestPersonSavesWhileCardsRun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
-	saves, old, late := 0, 0, 0
+	saves, old, late, gone := 0, 0, 0, 0
 	rounds := suite.Rounds(100)
 	for _, style := range styles {
 		t.Run(style, func(t *testing.T) {
@@ -39,13 +39,16 @@ func TestPersonSavesWhileCardsRun(t *testing.T) {
 				p := &person{Place: robust.NewPlace(t, robust.Fast, projects...), t: t, style: style}
 				p.round(ctx)
 				saves, old, late = saves+p.saves, old+p.old, late+p.late
+				if p.gone {
+					gone++
+				}
 			}
 		})
 	}
 	if old == 0 {
 		t.Error("no save was older than the board: nothing was at stake")
 	}
-	suite.Figure(t, "saves while cards ran", "%d in %d rounds, %d from a copy older than the board, %d into a file just replaced; every line there, every card in one lane, each prompted once", saves, rounds*len(styles), old, late)
+	suite.Figure(t, "saves while cards ran", "%d in %d rounds, %d from a copy older than the board (%d older than a whole run), %d into a file just replaced; every line there, every card in one lane, each prompted once", saves, rounds*len(styles), old, gone, late)
 }
 
 // person works on a board beside a daemon.
@@ -57,25 +60,46 @@ type person struct {
 	old   int  // saves of a copy that was older than the board
 	stale bool // the last one was
 	late  int  // saves that were at their place only a moment later
+	gone  bool // a whole run was missing in the last one
 }
 
 func (p *person) round(ctx context.Context) {
 	p.t.Helper()
 	p.Save("Shop.md", livelyBoard())
 	d := p.Start(ctx)
-	for !p.done() {
+	for !p.done() && !p.lineGone(d) {
 		p.edit(ctx)
 		select {
 		case <-ctx.Done():
+			p.t.Fatalf("%v\n%s\n%s\n%s", ctx.Err(), p.Read("Shop.md"), p.Log, p.Logs())
 		case <-time.After(time.Duration(rand.IntN(40)) * time.Millisecond):
 		}
 	}
-	p.Await(ctx, nil, p.done) // also when the last save was an old copy
+	p.Await(ctx, nil, func() bool { return p.done() || p.lineGone(d) }) // also when the last save was an old copy
 	d.Kill()
 	p.check()
 	if p.t.Failed() {
 		p.t.Fatalf("%s\n%s\n%s", p.Read("Shop.md"), p.Log, p.Logs())
 	}
+}
+
+// lineGone: a copy from before a card was taken was saved when its run was over
+// and shown; on a busy machine a person can be that slow. Nothing is put back
+// then, nothing starts, and that is said.
+func (p *person) lineGone(d *robust.Process) bool {
+	plan, _, _ := strings.Cut(p.Text("Shop.md"), "\n## In Progress\n")
+	for _, project := range projects {
+		_, after, there := strings.Cut(plan, fmt.Sprintf("- [ ] Work in %s #project/%s @pi\n\t[record] [slow:40ms]\n", project, project))
+		if !there || strings.HasPrefix(after, "\t- ") || !strings.Contains(strings.Join(p.Record(project), "\n"), "end") {
+			continue
+		}
+		status, err := d.Client.Status(p.t.Context())
+		must(p.t, err)
+		for _, h := range status.Held {
+			p.gone = p.gone || strings.Contains(strings.Join(h.Reasons, "\n"), "its line is gone")
+		}
+	}
+	return p.gone
 }
 
 // done: all cards are in review, and every line of the person is there.
@@ -126,7 +150,7 @@ func (p *person) check() {
 	}
 	for _, project := range projects {
 		card := fmt.Sprintf("- [ ] Work in %s ", project)
-		if n := strings.Count(text, card); n != 1 || !strings.Contains(p.Lane("Shop.md", "Review"), card) {
+		if n := strings.Count(text, card); n != 1 || !p.gone && !strings.Contains(p.Lane("Shop.md", "Review"), card) {
 			p.t.Errorf("card of %s is there %d times, or not in Review", project, n)
 		}
 		if n := strings.Count(strings.Join(p.Record(project), "\n"), "start"); n != 1 {
