@@ -27,6 +27,7 @@ type model struct {
 type request struct {
 	messages []openai.ChatCompletionMessage
 	tools    []openai.Tool // nil: it cannot call any
+	plain    bool          // it need not reason
 }
 
 // heard is told what comes, as it comes.
@@ -107,7 +108,7 @@ func (m *model) once(ctx context.Context, r request, h heard) (out reply, err er
 		Model: m.o.Model, Messages: r.messages, Tools: r.tools, Stream: true,
 		StreamOptions: &openai.StreamOptions{IncludeUsage: true},
 	}
-	stream, err := m.client.CreateChatCompletionStream(ctx, q)
+	stream, err := m.stream(ctx, q, r.plain)
 	if err != nil {
 		return out, err
 	}
@@ -124,6 +125,22 @@ func (m *model) once(ctx context.Context, r request, h heard) (out reply, err er
 		}
 		out.add(part, h)
 	}
+}
+
+// stream sends a request. That a model need not reason is said in the ways there
+// are; a server that knows none of them is asked as always.
+func (m *model) stream(ctx context.Context, q openai.ChatCompletionRequest, plain bool) (*openai.ChatCompletionStream, error) {
+	if !plain {
+		return m.client.CreateChatCompletionStream(ctx, q)
+	}
+	still := q
+	still.ReasoningEffort, still.ChatTemplateKwargs = "none", map[string]any{"enable_thinking": false}
+	stream, err := m.client.CreateChatCompletionStream(ctx, still)
+	var api *openai.APIError
+	if errors.As(err, &api) && (api.HTTPStatusCode == http.StatusBadRequest || api.HTTPStatusCode == http.StatusUnprocessableEntity) {
+		return m.client.CreateChatCompletionStream(ctx, q)
+	}
+	return stream, err
 }
 
 // errCut is an answer that ends without saying so.

@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,6 +36,7 @@ func TestAssistant(t *testing.T) {
 			}},
 			{Say: "Three of four stand, and were checked."},
 		},
+		"commit": {{Say: "Plan the launch"}, {Say: "Plan the launch"}, {Status: 401}, {Status: 401}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := testkit.NewScript(t, steps...)
@@ -46,8 +50,16 @@ func TestAssistant(t *testing.T) {
 				RequireExplicitExec: true,
 				RequireUniqueNames:  true,
 				Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "until": until, "up": up},
+				Condition:           onPath,
 				Setup: func(e *testscript.Env) error {
 					e.Setenv("MODEL", m.URL)
+					long := []byte(strings.Repeat("a long line of a note\n", 5000))
+					if err := os.MkdirAll(filepath.Join(e.WorkDir, "repo"), 0o700); err != nil {
+						return err
+					}
+					if err := os.WriteFile(filepath.Join(e.WorkDir, "repo", "Long.md"), long, 0o600); err != nil {
+						return err
+					}
 					return setup(e)
 				},
 			})

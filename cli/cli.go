@@ -113,7 +113,7 @@ Exit codes: 0 ok, 1 error, 2 usage, 3 done but something needs a person,
 		a.answerCmd(), a.steerCmd(), a.replyCmd(), a.acceptCmd(), a.approvalsCmd(),
 		a.proposalsCmd(), a.diffCmd(), a.applyCmd(), a.rejectCmd(), a.revertCmd(),
 		a.projectCmd(), a.trustCmd(), a.untrustCmd(),
-		a.openCmd(), a.takeoverCmd(), a.agentsCmd(), a.doctorCmd(), a.adoptCmd(), a.replayCmd(), a.versionCmd(),
+		a.commitMessageCmd(), a.openCmd(), a.takeoverCmd(), a.agentsCmd(), a.doctorCmd(), a.adoptCmd(), a.replayCmd(), a.versionCmd(),
 	)
 	return c
 }

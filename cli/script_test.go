@@ -37,11 +37,14 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setup,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "up": up, "until": until, "hints": hints},
-		Condition: func(cond string) (bool, error) {
-			_, err := exec.LookPath(cond)
-			return err == nil, nil
-		},
+		Condition:           onPath,
 	})
+}
+
+// onPath is a condition: whether there is such a program.
+func onPath(cond string) (bool, error) {
+	_, err := exec.LookPath(cond)
+	return err == nil, nil
 }
 
 // setup gives a script a home of its own, and an agent pi that is the stand-in.

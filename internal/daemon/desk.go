@@ -39,6 +39,9 @@ func Takeover(o Options, name string) (Desk, error) {
 	if r.Phase != dispatch.PhaseOver {
 		return desk, &control.Error{Text: "the agent of " + strconv.Quote(r.Card.Title) + " is at work", Hint: "deckhand stop " + id, Code: control.CodeConflict}
 	}
+	if r.Agent == assistantName {
+		return desk, &control.Error{Text: "the assistant has no program for a terminal", Hint: "deckhand reply " + id + " TEXT", Code: control.CodeError}
+	}
 	session := sessionOf(r.dir)
 	if _, err := os.Stat(session); errors.Is(err, fs.ErrNotExist) {
 		return desk, &control.Error{Text: "the agent of " + strconv.Quote(r.Card.Title) + " has left no session", Hint: "deckhand retry " + id, Code: control.CodeError}
