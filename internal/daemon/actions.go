@@ -57,12 +57,13 @@ func (d *daemon) claim(a dispatch.Action) bool {
 	r := newRun(&dispatch.Run{ID: id}, dir)
 	d.runs[id] = r
 	d.hireAhead(r, a.Agent)
+	chat := d.chatName(now, card.Title)
 	ok := d.log(r, dispatch.Entry{
 		Kind: dispatch.Claimed, Card: &card, Agent: a.Agent, Project: a.Project, Folder: a.Folder, By: a.By,
-		Nonce: d.nonce(card), Chat: d.chatName(now, card.Title), Earlier: a.Earlier,
+		Nonce: d.nonce(card), Chat: chat, Earlier: a.Earlier,
 	})
 	if !ok {
-		d.forgetRun(r)
+		d.forgetRun(r, chat)
 		return false
 	}
 	d.writeAhead(r, a)

@@ -127,9 +127,11 @@ func (d *daemon) dropAhead(r *run, then func()) {
 	}, func(any) {})
 }
 
-// forgetRun takes a claim back that could not be logged: what holds no log is
-// nothing, and a full disk must not fill up with it.
-func (d *daemon) forgetRun(r *run) {
+// forgetRun takes a claim back that could not be logged, with the name that its
+// chat was to have: nothing was done, and a full disk must not fill up with it. Of
+// its log the begin may be there.
+func (d *daemon) forgetRun(r *run, chat string) {
 	delete(d.runs, r.ID)
-	d.dropAhead(r, func() { _ = os.Remove(r.dir.Path) })
+	d.files.drop(chat)
+	d.dropAhead(r, func() { _ = os.RemoveAll(r.dir.Path) })
 }

@@ -209,7 +209,7 @@ func (d *daemon) start() error {
 		d.recovered(r)
 	}
 	d.daemon = &running{PID: os.Getpid(), Version: d.o.Version, Watch: "scanning"}
-	if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {
+	if err := d.daemon.say(d.f); err != nil {
 		return err
 	}
 	if err := d.serve(); err != nil {

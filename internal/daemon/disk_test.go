@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"deckhand/internal/control"
@@ -278,5 +279,28 @@ func TestSpoiltFolderFileIsRefused(t *testing.T) {
 	}
 	if n := p.starts(); n != 0 {
 		t.Errorf("started %d times", n)
+	}
+}
+
+// A claim that cannot be logged leaves nothing behind: no folder of a run, and
+// its chat's name is free for the one that can.
+func TestClaimThatCannotBeLogged(t *testing.T) {
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n"))
+	var failed atomic.Bool
+	p.o.Fault = func(at string) {
+		if at == "log claimed" && failed.CompareAndSwap(false, true) {
+			if err := os.MkdirAll(filepath.Join(p.only(filepath.Join(p.o.State, "*/runs/*")), "log.jsonl"), 0o700); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	d := p.watching(bounded(t))
+	p.shows(d, "Review", "🟢 pi: review")
+	if n := p.lives(); n != 1 || !failed.Load() {
+		t.Errorf("%d lives", n)
+	}
+	p.only(filepath.Join(p.o.State, "*/runs/*"))
+	if chat := p.only(p.at("deckhand/chats/*/*.md")); !strings.HasSuffix(chat, "Ship it.md") {
+		t.Errorf("its chat is called %s", chat)
 	}
 }

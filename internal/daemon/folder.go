@@ -323,11 +323,30 @@ func writeJSON(path string, v any) error {
 	return writeFile(path, append(data, '\n'))
 }
 
+// say writes daemon.json. Other programs read it while the daemon runs, and after
+// a power cut nobody does: it is replaced in one step and not synced.
+func (r running) say(f *folder) error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(f.path("daemon.json"), append(data, '\n'), func(*os.File) error { return nil })
+}
+
 // newPrefix begins the names of files that are to replace others.
 const newPrefix = ".new-"
 
 // writeFile replaces a file of the state folder in one durable step.
 func writeFile(path string, data []byte) error {
+	if err := replaceFile(path, data, (*os.File).Sync); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// replaceFile replaces a file of the state folder in one step; sync comes before
+// it has its name.
+func replaceFile(path string, data []byte, sync func(*os.File) error) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), newPrefix)
 	if err != nil {
 		return err
@@ -335,7 +354,7 @@ func writeFile(path string, data []byte) error {
 	defer os.Remove(tmp.Name()) // gone already when all went well
 	_, err = tmp.Write(data)
 	if err == nil {
-		err = tmp.Sync()
+		err = sync(tmp)
 	}
 	if closed := tmp.Close(); err == nil {
 		err = closed
@@ -346,7 +365,7 @@ func writeFile(path string, data []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return syncDir(filepath.Dir(path))
+	return nil
 }
 
 func syncDir(path string) error {

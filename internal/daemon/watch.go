@@ -245,8 +245,6 @@ func (d *daemon) folder(b watcher.Batch) {
 	}
 }
 
-// firstScan takes up what there is. Until then the daemon says that it is
-// scanning, and takes no commands.
 // watched keeps it true how the folder is watched: a limit may be reached later,
 // and be raised.
 func (d *daemon) watched() {
@@ -255,7 +253,7 @@ func (d *daemon) watched() {
 		return
 	}
 	d.daemon.Watch, d.dirty = mode, true
-	if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {
+	if err := d.daemon.say(d.f); err != nil {
 		d.say("%v", err)
 	}
 	if d.ready {
@@ -263,6 +261,8 @@ func (d *daemon) watched() {
 	}
 }
 
+// firstScan takes up what there is. Until then the daemon says that it is
+// scanning, and takes no commands.
 func (d *daemon) firstScan(n int) {
 	dir, output, state := d.f.dir, d.settings.Output, d.o.State
 	d.queues.add("machine", func() any {
@@ -270,7 +270,7 @@ func (d *daemon) firstScan(n int) {
 	}, func(v any) {
 		first := v.(firstLooked)
 		d.wiki, d.daemon.Watch = first.wiki, d.watch.Mode()
-		if err := writeJSON(d.f.path("daemon.json"), d.daemon); err != nil {
+		if err := d.daemon.say(d.f); err != nil {
 			d.say("%v", err)
 		}
 		d.runBy(first.mine, false)

@@ -49,7 +49,8 @@ type Image struct {
 func NewImage(t testing.TB) *Image {
 	t.Helper()
 	NeedRoot(t, "mkfs.ext4", "e2fsck", "mount", "umount")
-	at, err := os.MkdirTemp("", "dh-disk-")
+	sweepImages()
+	at, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", imagePrefix, os.Getpid()))
 	must(t, err)
 	i := &Image{Dir: filepath.Join(at, "mnt"), file: filepath.Join(at, "image"), t: t}
 	t.Cleanup(func() {
@@ -64,6 +65,24 @@ func NewImage(t testing.TB) *Image {
 	run(t, "mkfs.ext4", "-q", i.file)
 	i.mount()
 	return i
+}
+
+// imagePrefix begins the name of an image's folder; the process of its test follows.
+const imagePrefix = "dh-disk-"
+
+// sweepImages unmounts and removes what tests left that were killed, by their
+// timeout for one. What cannot be removed is somebody else's matter.
+func sweepImages() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), imagePrefix+"*"))
+	for _, at := range left {
+		var pid int
+		_, err := fmt.Sscanf(filepath.Base(at), imagePrefix+"%d-", &pid)
+		if err != nil || unix.Kill(pid, 0) == nil {
+			continue
+		}
+		_ = unix.Unmount(filepath.Join(at, "mnt"), unix.MNT_DETACH)
+		_ = os.RemoveAll(at)
+	}
 }
 
 func (i *Image) mount() {

@@ -153,7 +153,7 @@ func (p *person) check() {
 		if n := strings.Count(text, card); n != 1 || !p.gone && !strings.Contains(p.Lane("Shop.md", "Review"), card) {
 			p.t.Errorf("card of %s is there %d times, or not in Review", project, n)
 		}
-		if n := strings.Count(strings.Join(p.Record(project), "\n"), "start"); n != 1 {
+		if n := strings.Count(strings.Join(p.Record(project), "\n"), "start"); n > 1 || n == 0 && !p.gone { // the round ended there, others may not have begun
 			p.t.Errorf("%s was prompted %d times", project, n)
 		}
 	}
