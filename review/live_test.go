@@ -74,7 +74,7 @@ func TestAReconnectLosesNothing(t *testing.T) {
 	if all := s.commands(); len(all) != 0 {
 		t.Fatalf("sent into nothing: %+v", all)
 	}
-	s.sees("nothing was sent")
+	s.sees("stop: not connected")
 	s.connected(status(aRun("R1", "Checkout", "working")))
 	if all := s.logAsked(); len(all) != 1 || all[0].since != 2 {
 		t.Fatalf("got %+v", all)
@@ -135,7 +135,7 @@ func TestAnIdlePaneSleeps(t *testing.T) {
 	s.connected(status(over("R1", "Checkout", "done")))
 	for _, e := range s.effects() {
 		if l, ok := e.(askLog); ok {
-			s.happens(gotLog{s.at(), l.key, control.Log{Run: "R1"}, nil})
+			s.happens(gotLog{s.at(), l.key, control.Log{Run: "R1", Events: []control.LogEvent{logged(1, "ended", "exit 0")}, Next: 1}, nil})
 		}
 	}
 	if at, ok := s.m.next(); !ok || at.Sub(s.now) < 30*time.Second {
@@ -288,5 +288,38 @@ func TestARowMoreMakesOneRow(t *testing.T) {
 	s.press("end", "pgup")
 	if many := made(); many > few*2 {
 		t.Errorf("%v allocations near the end, %v at the begin of a short one", many, few)
+	}
+}
+
+// What is kept of a process's end comes without an event: it is looked for some
+// times, and not for ever.
+func TestTheEndOfALogIsLookedFor(t *testing.T) {
+	s := tell(t, 80, 24)
+	s.connected(status(aRun("R1", "Checkout", "working")))
+	s.logs(1, true, logged(1, "finished", "review")) // the log is faster than the status
+	s.says("status", "", status(over("R1", "Checkout", "done")))
+	asked := func() (n int) {
+		for range 20 {
+			s.later(time.Second)
+			s.happens(ticked{s.at()})
+			for _, e := range s.effects() {
+				if _, ok := e.(askLog); ok {
+					n++
+					s.happens(gotLog{s.at(), "run R1", control.Log{Next: 1, Open: true}, nil})
+				}
+			}
+		}
+		return n
+	}
+	s.logs(1, true)
+	if n := asked(); n < 1 || n > 10 {
+		t.Errorf("asked %d times", n)
+	}
+	s.happens(told{s.at(), control.Event{Kind: "status", Data: status(over("R1", "Checkout", "done"))}})
+	s.logs(2, false, logged(2, "ended", "exit 0"))
+	s.sees("ended", "exit 0")
+	s.effects()
+	if n := asked(); n != 0 {
+		t.Errorf("asked %d times for a log that has ended", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 type trace struct {
 	next    int64 // ask for what came after
 	open    bool
+	ended   bool               // its last word is here
 	paras   []para             // of what has settled
 	running []control.LogEvent // tools
 	live    []segment          // what is being said and is no event yet
@@ -38,8 +39,8 @@ type step struct {
 	began, ended time.Time
 }
 
-// add takes what the trace has for us, in order.
-func (t *trace) add(l control.Log) {
+// add takes what the trace has for us, in order, and reports whether it is new.
+func (t *trace) add(l control.Log) (more bool) {
 	if l.Next < t.next {
 		*t = trace{} // it is another trace
 	}
@@ -48,12 +49,15 @@ func (t *trace) add(l control.Log) {
 			continue
 		}
 		t.one(e)
+		t.ended = e.Kind == "ended"
 		t.last = later(t.last, e.Time)
+		more = true
 	}
 	t.next, t.open = max(t.next, l.Next), l.Open
 	if !l.Open {
 		t.live = nil
 	}
+	return more
 }
 
 func (t *trace) one(e control.LogEvent) {

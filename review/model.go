@@ -113,6 +113,7 @@ type fetch struct {
 // about is what is known of an item beyond the status.
 type about struct {
 	log    trace
+	looks  int // in vain, at a log whose run is over
 	why    control.Why
 	got    [views]fetch
 	docs   [views][]para // of chat and prompt

@@ -24,9 +24,9 @@ func (m *Model) offers() []offer {
 	i, ok := m.selected()
 	switch {
 	case !ok:
-		return m.general()
+		return m.reached(nil)
 	case i.run == nil:
-		return append(m.cardOffers(i), m.general()...)
+		return m.reached(m.cardOffers(i))
 	}
 	r := *i.run
 	var out []offer
@@ -37,6 +37,22 @@ func (m *Model) offers() []offer {
 		out = append(out, m.liveOffers(r)...)
 	} else {
 		out = append(out, m.overOffers(r)...)
+	}
+	return m.reached(out)
+}
+
+// reached are offers as the connection lets them be, with those that stand
+// whatever is selected.
+func (m *Model) reached(out []offer) []offer {
+	out = append(out, offer{key: "X", word: "stop all", sure: true, do: func(m *Model) { m.send(control.Command{Name: "stop_all"}, nil) }})
+	if m.link.up {
+		return append(out, m.general()...)
+	}
+	for n := range out {
+		out[n].why = "not connected"
+	}
+	if m.link.ever {
+		out = append([]offer{{key: "W", word: "start deckhand watch", do: func(m *Model) { m.act(startDaemon{}) }}}, out...)
 	}
 	return append(out, m.general()...)
 }
@@ -168,12 +184,8 @@ func (m *Model) general() []offer {
 		{key: "o", word: "open in editor", do: (*Model).open},
 		{key: "t", word: fold + " thinking and results", do: func(m *Model) { m.details = !m.details }},
 		{key: "n", word: "next that needs you", do: (*Model).nextNeed},
-		{key: "X", word: "stop all", sure: true, do: func(m *Model) { m.send(control.Command{Name: "stop_all"}, nil) }},
 		{key: "?", word: "keys", do: func(m *Model) { m.help, m.helpTop = !m.help, 0 }},
 		{key: "q", word: "quit", do: (*Model).quit},
-	}
-	if !m.link.up && m.link.ever {
-		out = append([]offer{{key: "W", word: "start deckhand watch", do: func(m *Model) { m.act(startDaemon{}) }}}, out...)
 	}
 	if _, ok := m.selected(); !ok {
 		out = out[:len(out):len(out)]

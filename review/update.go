@@ -193,10 +193,30 @@ func (m *Model) gotLog(e gotLog) {
 	if a == nil {
 		return
 	}
-	a.got[logView].answered(e.err)
-	if e.err == nil {
-		a.log.add(e.log)
+	got := &a.got[logView]
+	got.answered(e.err)
+	if e.err != nil {
+		return
 	}
+	if a.log.add(e.log) || m.works(e.key) {
+		a.looks = 0
+	}
+	if !a.log.ended && !m.works(e.key) && a.looks < endLooks {
+		a.looks++
+		got.dirty, got.due = true, m.now.Add(endWait)
+	}
+}
+
+// How often a log is asked for whose run is over and whose last word is missing:
+// what is kept of a process's end comes later and changes no status.
+const (
+	endLooks = 5
+	endWait  = time.Second
+)
+
+// works reports whether a turn of an item's run is under way.
+func (m *Model) works(key string) bool {
+	return slices.ContainsFunc(m.items, func(i item) bool { return i.key == key && i.run != nil && live(*i.run) })
 }
 
 // did takes the answer to a command. A text is cleared only when it counts.
