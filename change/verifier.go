@@ -11,24 +11,23 @@ import (
 	"deckhand/notes"
 )
 
-// verifier looks at the files of criteria. Each file is read once for those
-// that name it, and once for those that are for all.
+// verifier looks at the files of criteria. Each is read once.
 type verifier struct {
 	folder  Folder
 	applied []Change
 	checks  []Check
-	links   *linkCheck // made when it is first asked for
+	texts   map[string]*string // files that criteria name; nil: not there
+	links   *linkCheck         // made when it is first asked for
 }
 
 // named checks the criteria that name a file.
 func (v *verifier) named() {
-	texts := map[string]*string{}
 	for i := range v.checks {
 		c := &v.checks[i]
 		if c.File == Everywhere {
 			continue
 		}
-		text, known := texts[c.File]
+		text, known := v.texts[c.File]
 		if !known {
 			now, err := v.folder.Read(c.File)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +37,7 @@ func (v *verifier) named() {
 			if err == nil {
 				text = &now
 			}
-			texts[c.File] = text
+			v.texts[c.File] = text
 		}
 		c.Detail = v.fault(c.Criterion, text)
 		c.Passed = c.Detail == ""
@@ -113,7 +112,7 @@ func (v *verifier) everywhere() {
 		if v.folder.Check(file) != nil {
 			continue
 		}
-		text, err := v.folder.Read(file)
+		text, err := over(v.folder.Read, v.texts)(file)
 		for _, i := range at {
 			c := &v.checks[i]
 			switch {

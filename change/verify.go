@@ -73,7 +73,7 @@ func Verify(f Folder, applied []Change, criteria []Criterion) (Verification, err
 	if len(criteria) == 0 || len(criteria) > MaxCriteria {
 		return Verification{}, fmt.Errorf("a verification has 1 to %d criteria, not %d", MaxCriteria, len(criteria))
 	}
-	v := verifier{folder: f, applied: applied, checks: make([]Check, len(criteria))}
+	v := verifier{folder: f, applied: applied, checks: make([]Check, len(criteria)), texts: map[string]*string{}}
 	for i, c := range criteria {
 		if err := v.folder.asks(c); err != nil {
 			return Verification{}, fmt.Errorf("criterion %d: %w", i+1, err)

@@ -158,3 +158,19 @@ func TestLongDetailsAreCut(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
+
+func TestEachFileIsReadOnce(t *testing.T) {
+	m := memory{"A.md": "a\n", "B.md": "b\n"}
+	read := map[string]int{}
+	f := m.folder()
+	f.Read = func(file string) (string, error) {
+		read[file]++
+		return m.read(file)
+	}
+	_, err := Verify(f, nil, []Criterion{
+		{Test: Present, File: "A.md", Text: "a"}, {Test: Structure, File: "A.md"}, {Test: Absent, File: "*", Text: "x"}, {Test: Structure, File: "*"},
+	})
+	if err != nil || read["A.md"] != 1 || read["B.md"] != 1 {
+		t.Errorf("read %v, %v", read, err)
+	}
+}
