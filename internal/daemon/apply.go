@@ -212,10 +212,10 @@ func (j *applying) one(c change.Change, at stand) error {
 	return j.store.Replace(j.ctx, c.To, was, is)
 }
 
-// edit writes a file that is there, as it is now: of a board what deckhand keeps
-// on it stays.
+// edit writes a file that is there, when nobody has just saved it, and as it is
+// then: of a board what deckhand keeps on it stays.
 func (j *applying) edit(c change.Change) error {
-	_, err := j.store.UpdateNow(j.ctx, c.File, func(cur []byte) ([]byte, error) {
+	_, err := j.store.Update(j.ctx, c.File, func(cur []byte) ([]byte, error) {
 		text := string(cur)
 		if cur != nil && j.stands(c, &text, &c.After) {
 			return cur, nil

@@ -23,6 +23,8 @@ type talk struct {
 	seq   int64 // of the last delta in text
 	seen  int64 // of the last event
 	size  int   // bytes of text in items
+
+	plan, planned string // the agent's plan as a list, and as the chat has it
 }
 
 // piece is an item and the capture position it reaches to.
@@ -59,15 +61,51 @@ func (t *talk) hear(e harness.Event, ask chats.Item) (now, soon bool) {
 		t.cut()
 		t.add(ask, e.Seq)
 		return true, true
+	case harness.Plan:
+		if t.plan = checklist(e); t.planned == "" {
+			t.cut()
+			t.checked(e.Seq)
+			return false, true
+		}
 	case harness.Propose:
 		t.cut()
+		t.checked(e.Seq)
 		t.add(chats.Item{Role: t.role, Kind: chats.Text, Text: asProposal(e.Proposal)}, e.Seq)
 		return true, true
 	case harness.Done:
 		t.cut()
+		t.checked(e.Seq)
 		return true, true
 	}
 	return false, false
+}
+
+// checked adds the agent's plan where it is another than was told last: when it is
+// made, before a decision, and at the end. What is between is in the log.
+func (t *talk) checked(seq int64) {
+	if t.plan != t.planned {
+		t.planned = t.plan
+		t.add(chats.Item{Role: t.role, Kind: chats.Text, Text: t.plan}, seq)
+	}
+}
+
+// checklist is a plan as a chat has it: no boxes, because nobody ticks them.
+func checklist(e harness.Event) string {
+	if len(e.Plan) == 0 {
+		return ""
+	}
+	text := strings.TrimSuffix("Plan: "+e.Text, ": ")
+	for _, s := range e.Plan {
+		mark := ""
+		switch s.State {
+		case "completed":
+			mark = "✓ "
+		case "blocked":
+			mark = "✗ "
+		}
+		text += "\n* " + mark + s.Text
+	}
+	return text
 }
 
 // cut makes what was said so far an item.
