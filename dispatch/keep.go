@@ -231,7 +231,8 @@ func (k *keep) void(r *Run, p place) bool {
 
 // granted reports whether a run may have an agent at all.
 func granted(set *Settings, r *Run) bool {
-	a, p := set.Agents[r.Agent], set.Projects[r.Project]
+	a := set.Agents[r.Agent]
+	p, _ := set.Project(r.Project, r.Agent)
 	return set.Held.Text == "" && (a.Ready || a.Pending) && p.Why.Text == "" && p.Folder == r.Folder
 }
 

@@ -13,6 +13,7 @@ type Batch struct {
 	ID      string   `json:"id"` // the agent's
 	Reason  string   `json:"reason,omitempty"`
 	Path    string   `json:"path,omitempty"` // of the file that shows it
+	Late    bool     `json:"late,omitempty"` // its agent has ended: nobody waits for the decision
 	Changes []Change `json:"changes"`        // at most one of a file
 }
 
@@ -201,7 +202,9 @@ func (r *Run) proposed(e Entry) {
 		r.settled(e, FateFailed, Ruling{Failed: e.Reason})
 		return
 	}
-	r.wait(e.Time)
+	if !p.Late {
+		r.wait(e.Time)
+	}
 }
 
 // decided is the first decision of a proposal. One by which nothing is applied
@@ -246,7 +249,7 @@ func (r *Run) settled(e Entry, fate Fate, told Ruling) {
 		return
 	}
 	told.Rejected, told.Note = p.Rejected, p.Note
-	by, waits := p.By, r.Open() && p.Life == r.Life
+	by, waits := p.By, r.Open() && p.Life == r.Life && !p.Late
 	r.fate(e, func(p *Proposal) { p.Fate, p.Why = fate, told.Failed })
 	r.Told = append(slices.Clone(r.Told), Told{
 		Ask: p.ID, What: told.String(), By: by, At: e.Time, Entry: e.ID, Offer: e.Offer, Life: e.Life, Seq: e.Seq,
@@ -266,14 +269,14 @@ func (r *Run) fate(e Entry, change func(*Proposal)) {
 }
 
 // withdraw ends the proposals that nobody has decided: the turn they belong to
-// is over.
+// is over. What was proposed at its end is still to be decided.
 func (r *Run) withdraw() {
 	if len(r.Undecided()) == 0 {
 		return
 	}
 	r.Proposals = slices.Clone(r.Proposals)
 	for i := range r.Proposals {
-		if r.Proposals[i].Fate == FateOpen {
+		if r.Proposals[i].Fate == FateOpen && !r.Proposals[i].Late {
 			r.Proposals[i].Fate = FateLost
 		}
 	}
@@ -297,5 +300,5 @@ func (r *Run) goesOn(at time.Time) {
 
 // pending reports whether the agent at work waits for a proposal.
 func (r *Run) pending(p Proposal) bool {
-	return p.Life == r.Life && (p.Fate == FateOpen || p.Fate == FateApplying || p.Fate == FateRolling)
+	return p.Life == r.Life && !p.Late && (p.Fate == FateOpen || p.Fate == FateApplying || p.Fate == FateRolling)
 }

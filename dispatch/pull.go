@@ -79,7 +79,8 @@ func (p *pull) folderOf(v *Verdict) string {
 	if v.resumes() {
 		return v.over.Folder
 	}
-	return p.w.Set.Projects[projectOf(v.Card, v.Board, p.w)].Folder
+	project, _ := p.w.Set.Project(projectOf(v.Card, v.Board, p.w), v.agent())
+	return project.Folder
 }
 
 func (p *pull) limits(v *Verdict) {

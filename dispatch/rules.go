@@ -166,10 +166,8 @@ func (j *judge) project(v *Verdict) Rule {
 	if project == "" {
 		return fail(name, boardHint(v.Board.Path), "neither the card nor its board names a project")
 	}
-	p, ok := j.w.Set.Projects[project]
+	p, ok := j.w.Set.Project(project, v.agent())
 	switch {
-	case project == Notes && p.Why.Text == "" && !j.w.Set.Agents[v.agent()].Notes:
-		return fail(name, "deckhand project list", "project notes (the work folder itself) is for the assistant alone; name a project that is registered")
 	case !ok:
 		return fail(name, projectHint(project), "project %q is not registered", project)
 	case p.Why.Text != "":

@@ -26,7 +26,7 @@ func shows(r *Run, set *Settings, b *board.Board, c *board.Card) (item board.Ite
 		waits(&item, r, set, b, c)
 	case Review:
 		item.Details, item.Said, role = figures(r), lines(r.Answer), board.Review
-		item.Boxes = append(last(r), "- reply:")
+		item.Boxes = append(append(last(r), made(r, set, b)...), "- reply:")
 	case Accept:
 		item.Details = append([]string{r.Ended.Format("2 Jan")}, figures(r)[1:]...)
 		if !byCard(r.By) {
@@ -67,6 +67,17 @@ func waits(item *board.Item, r *Run, set *Settings, b *board.Board, c *board.Car
 		return
 	}
 	item.Boxes = []string{"- Decide in the " + Link(b.Path, p.Path, "proposal", set.Wiki) + " or with `deckhand apply " + p.Offer + "`."}
+}
+
+// made are the changes that were proposed at the end of the last turn. The line
+// says no more than where they are: it is true before and after the decision.
+func made(r *Run, set *Settings, b *board.Board) []string {
+	for _, p := range r.Proposals {
+		if p.Late && p.Life == r.Life {
+			return []string{fmt.Sprintf("- %d changed in its copy of the notes: %s", len(p.Changes), Link(b.Path, p.Path, "proposal", set.Wiki))}
+		}
+	}
+	return nil
 }
 
 // byCard reports whether a person did something with the card itself, or it is

@@ -38,6 +38,7 @@ type Settings struct {
 	Held           Reason // not empty: nothing starts in this folder at all (trust, another machine)
 	Agents         map[string]Agent
 	Projects       map[string]Project
+	Copy           Project // of the notes: where an agent that writes files works on them
 	AddLanes       bool
 	MaxRunning     int
 	Longest        time.Duration // longest turn; 0: none
@@ -72,6 +73,15 @@ type Project struct {
 	Pending bool   // not known yet: it is being looked at
 	Why     Reason
 	Boards  []string // boards the configuration gives it
+}
+
+// Project is a project as an agent works in it.
+func (s *Settings) Project(name, agent string) (Project, bool) {
+	if name == Notes && !s.Agents[agent].Notes {
+		return s.Copy, s.Copy.Folder != ""
+	}
+	p, ok := s.Projects[name]
+	return p, ok
 }
 
 // Reason says why something does not start, and what to type about it.

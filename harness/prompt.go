@@ -20,6 +20,7 @@ type PromptInput struct {
 	Notes   []PromptNote
 	Left    []string // links that are over the limit, as written
 	Record  []string // what became of the changes that the agent proposed
+	Copy    bool     // it works in a copy of the notes
 }
 
 // Earlier is the result of another agent's run of the card.
@@ -48,6 +49,9 @@ func Prompt(in PromptInput) string {
 	w.notes(in)
 	w.record(in)
 	w.line("")
+	if in.Copy {
+		w.line("You work in a copy of the person's notes. What you change in it is shown to them when you have ended, and they decide what becomes of their notes. Do not ask whether you may change a note.")
+	}
 	w.line("If a person must decide something before you can go on, end your last message with that question, a question mark as its last character.")
 	w.line("Otherwise end it with a short report: what you did, what is left, what a reviewer should look at.")
 	return w.b.String()

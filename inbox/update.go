@@ -202,14 +202,20 @@ func place(section []string, blocks []block) []string {
 	return out
 }
 
-// into puts one block into a section: in the place of the open line that it
-// fills, below the line it stood under, or at the end.
+// into puts one block into a section: from the open line that it fills on, in
+// the place of that; what is before it, or all of it, below the line it stood
+// under, or at the end.
 func (b block) into(section []string) []string {
-	if field, _, ok := parseField(b.lines[0]); ok {
-		empty := func(line string) bool { return strings.TrimSpace(line) == "- "+field+":" }
+	for i, line := range b.lines {
+		field, _, ok := parseField(line)
+		empty := func(line string) bool { return ok && strings.TrimSpace(line) == "- "+field+":" }
 		if at := slices.IndexFunc(section, empty); at >= 0 {
-			return slices.Replace(section, at, at+1, b.lines...)
+			section, b.lines = slices.Replace(section, at, at+1, b.lines[i:]...), b.lines[:i]
+			break
 		}
+	}
+	if len(b.lines) == 0 {
+		return section
 	}
 	at := slices.IndexFunc(section, func(line string) bool { return b.under != "" && sameLine(line) == b.under })
 	if at < 0 {

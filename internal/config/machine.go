@@ -40,7 +40,7 @@ func (m *Machine) fields(r *reader, dir, home string, drivers []string) fields {
 		"trust":        {set: func(n *yaml.Node) { m.Trust = r.folders(n, "trust", home) }},
 		"keep":         {set: func(n *yaml.Node) { r.keep(n, m) }},
 		"sweep_keep":   {set: func(n *yaml.Node) { m.SweepKeep = r.list(n, "sweep_keep") }},
-		"copy_max":     {set: value(r, "copy_max", &m.CopyMax, size), later: true},
+		"copy_max":     {set: value(r, "copy_max", &m.CopyMax, size)},
 		"path":         {set: func(n *yaml.Node) { m.Path = r.searchPath(n, home) }},
 		"env_file":     {set: value(r, "env_file", &m.EnvFile, folder(home))},
 		"projects":     {set: func(n *yaml.Node) { r.projects(n, home, m.Projects) }},

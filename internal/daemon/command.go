@@ -243,7 +243,8 @@ func (d *daemon) goOn(r *run, e dispatch.Entry, text string) (res control.Result
 // that is not gone.
 func (d *daemon) mayRetry(r *run) error {
 	set := d.view(time.Now()).Set
-	agent, project := set.Agents[r.Agent], set.Projects[r.Project]
+	agent := set.Agents[r.Agent]
+	project, _ := set.Project(r.Project, r.Agent)
 	whys := []dispatch.Reason{set.Held, project.Why}
 	if !agent.Pending { // else it starts when it has been looked at
 		whys = append(whys, agent.Why)

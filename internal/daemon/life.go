@@ -30,6 +30,7 @@ func (d *daemon) follow(r *run, s spawned) {
 	r.runner = newRunner(d.ctx, s, follower{
 		post: d.post, news: &d.news, spawn: d.wg.Go,
 		event: func(e harness.Event) { d.hear(r, n, e) },
+		left:  d.leftInCopy(r, n),
 		read:  func() { delete(d.busy, r.ID); d.dirty = true },
 		end:   func(e end) { d.lifeEnded(r, s.life, e) },
 	})
@@ -122,6 +123,9 @@ func (d *daemon) lifeEnded(r *run, life *harness.Life, e end) {
 		return
 	}
 	r.talk.began = r.talk.began || !e.nothing
+	if e.before != nil {
+		e.before()
+	}
 	for _, ev := range e.events {
 		d.hear(r, life.N, ev)
 	}

@@ -101,11 +101,7 @@ func (m *model) set() dispatch.Settings {
 	for name := range m.machine.Projects {
 		s.Projects[name] = m.ground.project(name)
 	}
-	if m.machine.Assistant != nil {
-		s.Projects[dispatch.Notes] = dispatch.Project{Folder: m.f.dir}
-	} else {
-		s.Projects[dispatch.Notes] = dispatch.Project{Why: dispatch.Reason{Text: "project notes (the work folder itself) is reserved until proposals exist", Hint: "name a project that is registered: deckhand project list"}}
-	}
+	s.Projects[dispatch.Notes], s.Copy = dispatch.Project{Folder: m.f.dir}, dispatch.Project{Folder: m.copyFolder()}
 	return s
 }
 

@@ -85,16 +85,16 @@ func (m *model) needsOf(r *run) []inbox.Need {
 				out = append(out, m.askNeed(r, a))
 			}
 		}
-		for _, p := range r.Undecided() {
-			out = append(out, inbox.Need{
-				Kind: "asks", Since: p.Since, Text: p.Asks() + "\n" + p.Reason, Next: "deckhand apply " + p.Offer,
-				Page: dispatch.Link(m.needsPath(), p.Path, "proposal", m.wiki),
-			})
-		}
 	case ok:
 		out = append(out, n)
 	case len(along) > 0:
 		out = append(out, inbox.Need{Kind: "held", Since: r.Turn})
+	}
+	for _, p := range r.Undecided() {
+		out = append(out, inbox.Need{
+			Kind: "asks", Since: p.Since, Text: p.Asks() + "\n" + p.Reason, Next: "deckhand apply " + p.Offer,
+			Page: dispatch.Link(m.needsPath(), p.Path, "proposal", m.wiki),
+		})
 	}
 	for i := range out {
 		out[i].Facts = append(out[i].Facts, along...)

@@ -110,8 +110,8 @@ func checkProject(p config.Project, work, home, state string) (string, dispatch.
 			Hint: "deckhand project remove " + shell.Operand(p.Name) + " && deckhand project add " + shell.Operand(p.Name) + " FOLDER",
 		}
 	}
-	if p.Name == "notes" {
-		return refuse("is a reserved name until proposals exist")
+	if p.Name == dispatch.Notes {
+		return refuse("has the name of the work folder itself")
 	}
 	if p.Isolate != "" {
 		return "", dispatch.Reason{Text: "project " + p.Name + ": isolate: worktree is not in use yet", Hint: "take isolate: out of config.yaml: agents then work in the folder itself"}

@@ -66,6 +66,7 @@ func (m *model) nonces(r *run) []string {
 // the linked notes, so it is done outside the loop.
 func (d *daemon) prompter(r *run, at string, c *board.Card) func(arrived int) prompted {
 	in, told, earlier := promptInput(d.nonceOf(r, r.turns), at, c), r.told, earlierOf(r.Earlier)
+	in.Copy = d.inCopy(r)
 	compose := d.composer(at, c, d.readNote)
 	record := d.proposalRecord(r)
 	return func(arrived int) prompted {
@@ -145,6 +146,7 @@ func (m *model) preview(name string, read func(string) ([]byte, error)) (func() 
 	}
 	card := dispatch.Card{Board: s.path, Key: s.card.Key, Lines: s.card.Lines}
 	in := promptInput(m.nonce(card), s.path, s.card)
+	in.Copy = m.willCopy(s.path, s.card, out.Agent)
 	if s.card.Status != nil {
 		if r := m.runs[strings.ToUpper(s.card.Status.Run)]; r != nil {
 			in = m.goingOn(in, r, s, out.Agent)

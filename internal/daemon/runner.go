@@ -19,9 +19,10 @@ type follower struct {
 	post  func(func())
 	news  *harness.Watches
 	spawn func(func())
-	event func(harness.Event) // in the loop
-	read  func()              // in the loop, once: what was there at the begin has been heard
-	end   func(end)           // in the loop, once
+	event func(harness.Event)        // in the loop
+	left  func(harness.Event) func() // not in the loop: looks at what a turn that is over has left, and gives what the loop does before it hears so; may be nil
+	read  func()                     // in the loop, once: what was there at the begin has been heard
+	end   func(end)                  // in the loop, once
 }
 
 // runner follows one life of an agent: it decodes the capture, sends what the
@@ -51,6 +52,7 @@ type end struct {
 	err     error           // the capture could not be followed: nothing is known
 	events  []harness.Event // what the end itself says
 	rows    map[string]bool // that came to the agent, or perhaps did
+	before  func()          // is done before they are heard
 }
 
 func newRunner(ctx context.Context, s spawned, f follower) *runner {
@@ -101,13 +103,26 @@ func (r *runner) line(l harness.Line) error {
 		}
 	}
 	if len(events) > 0 {
+		before := r.before(events)
 		r.post(func() {
+			before()
 			for _, e := range events {
 				r.event(e)
 			}
 		})
 	}
 	return nil
+}
+
+// before is what is to be done before the loop hears of events.
+func (r *runner) before(events []harness.Event) func() {
+	ends := func(e harness.Event) bool {
+		return e.Kind == harness.Done && e.Outcome == harness.Completed && !e.Question
+	}
+	if i := slices.IndexFunc(events, ends); i >= 0 && r.left != nil {
+		return r.left(events[i])
+	}
+	return func() {}
 }
 
 // exit is how the life ended, when following it ended with err.
@@ -127,8 +142,9 @@ func (r *runner) exit(err error) end {
 		return end{gone: true, nothing: !state.HasOut, events: r.unread()}
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	return end{exit: state.Exit, events: r.session.Exit(state.Exit.Code, state.Exit.Signal, state.Exit.Time)}
+	events := r.session.Exit(state.Exit.Code, state.Exit.Signal, state.Exit.Time)
+	r.mu.Unlock()
+	return end{exit: state.Exit, events: events, before: r.before(events)}
 }
 
 // row takes note of a row that came to the agent.

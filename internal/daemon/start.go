@@ -82,6 +82,7 @@ type job struct {
 	spec   harness.Spec
 	exe    string
 	nonces []string // of the turns before
+	copied copied   // the agent works in a copy of the notes
 	build  func(arrived int) prompted
 	at     func(point string)
 }
@@ -97,7 +98,7 @@ func (d *daemon) job(r *run, path string, card *board.Card) (*job, error) {
 	}
 	agent.Files = d.f.path("agents")
 	return &job{
-		dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, at: d.o.at, nonces: d.nonces(r), build: d.prompter(r, path, card),
+		dir: r.dir, driver: driver, agent: agent.Agent, spec: spec, exe: d.o.Exe, at: d.o.at, nonces: d.nonces(r), copied: d.copyFor(d.ctx, r), build: d.prompter(r, path, card),
 	}, nil
 }
 
@@ -143,6 +144,9 @@ func (j *job) start(a *ahead) spawned {
 }
 
 func (j *job) startOn(a *ahead) (s spawned, err error) {
+	if err := j.copied.make(); err != nil {
+		return s, err
+	}
 	c, err := j.compose()
 	if err != nil {
 		return s, err

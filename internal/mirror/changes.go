@@ -3,7 +3,6 @@ package mirror
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,13 +26,9 @@ var ErrTooMuch = fmt.Errorf("more was changed than can be proposed at once (%d M
 // What it reads is the agent's: nothing is followed out of the copy, nothing is
 // read that is no file, and names that could not stand in a note are not taken.
 func Changes(ctx context.Context, dir string, skip func(rel string, isDir bool) bool) (changes []change.Change, left []string, err error) {
-	var files []file
-	list, err := os.ReadFile(filepath.Join(dir, listFile))
+	l, err := readList(dir)
 	if err != nil {
 		return nil, nil, err
-	}
-	if err := json.Unmarshal(list, &files); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", listFile, err)
 	}
 	notes, err := os.OpenRoot(filepath.Join(dir, notesDir))
 	if err != nil {
@@ -46,8 +41,8 @@ func Changes(ctx context.Context, dir string, skip func(rel string, isDir bool) 
 	}
 	defer base.Close()
 
-	c := comparison{notes: notes, base: base, was: make(map[string]file, len(files))}
-	for _, f := range files {
+	c := comparison{notes: notes, base: base, was: make(map[string]file, len(l.Files))}
+	for _, f := range l.Files {
 		c.was[f.Path] = f
 	}
 	if err := walk(ctx, notes, skip, c.look); err != nil {

@@ -10,7 +10,7 @@
 //
 //	notes/         what the agent sees, and changes
 //	base/          the same files as they were, those that can be proposed
-//	files.json     every file that was copied: path, size, time, whether it is in base
+//	files.json     whose it is, and every file that was copied
 //
 // It is complete when files.json is there: that is written last. A copy of
 // which it is missing is dropped and made anew. Nothing of it is synced: it can
@@ -42,10 +42,11 @@ const largest = 1 << 20
 
 // Spec says what is copied.
 type Spec struct {
-	From string                          // the work folder, a real path
-	To   string                          // the copy's folder
-	Skip func(rel string, dir bool) bool // what is left out, besides what starts with a dot and links
-	Max  int64                           // bytes that may be copied where the file system cannot share them
+	Owner string                          // whoever goes on in it finds it by that
+	From  string                          // the work folder, a real path
+	To    string                          // the copy's folder
+	Skip  func(rel string, dir bool) bool // what is left out, besides what starts with a dot and links
+	Max   int64                           // bytes that may be copied where the file system cannot share them
 }
 
 // TooLargeError says that the notes are more than may be copied here.
@@ -53,6 +54,12 @@ type TooLargeError struct{ Size, Max int64 }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("%d bytes are more than copy_max (%d), and this file system cannot share them", e.Size, e.Max)
+}
+
+// list is what was copied, for whom.
+type list struct {
+	Owner string `json:"owner"`
+	Files []file `json:"files"`
 }
 
 // file is one that was copied.
@@ -66,10 +73,30 @@ type file struct {
 // Notes is the folder in a copy that the agent works in.
 func Notes(dir string) string { return filepath.Join(dir, notesDir) }
 
-// Made reports whether a copy is complete.
-func Made(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, listFile))
-	return err == nil
+// Made reports whether a copy is complete, and this owner's.
+func Made(dir, owner string) bool {
+	l, err := readList(dir)
+	return err == nil && l.Owner == owner
+}
+
+func readList(dir string) (l list, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, listFile))
+	if err != nil {
+		return l, err
+	}
+	if err := json.Unmarshal(data, &l); err != nil {
+		return l, fmt.Errorf("%s: %w", listFile, err)
+	}
+	return l, nil
+}
+
+// End says that a copy is nobody's any more: it is made anew when one is wanted.
+func End(dir string) error {
+	err := os.Remove(filepath.Join(dir, listFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Drop removes a copy, whole or not.
@@ -79,7 +106,7 @@ func Drop(dir string) error { return os.RemoveAll(dir) }
 // away meanwhile is left out. It fails with a *TooLargeError before anything is
 // written when there is too much.
 func Make(ctx context.Context, s Spec) error {
-	files, err := s.list(ctx)
+	files, err := s.files(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,15 +135,15 @@ func Make(ctx context.Context, s Spec) error {
 			return errors.Join(fmt.Errorf("copying %s: %w", f.Path, err), Drop(s.To))
 		}
 	}
-	list, err := json.Marshal(kept)
+	data, err := json.Marshal(list{Owner: s.Owner, Files: kept})
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(s.To, listFile), list, 0o600)
+	return os.WriteFile(filepath.Join(s.To, listFile), data, 0o600)
 }
 
-// list walks the work folder.
-func (s Spec) list(ctx context.Context) ([]file, error) {
+// files walks the work folder.
+func (s Spec) files(ctx context.Context) ([]file, error) {
 	root, err := os.OpenRoot(s.From)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type place struct {
 
 func newPlace(t *testing.T, dir string) place {
 	t.Helper()
-	p := place{t: t, spec: Spec{From: filepath.Join(dir, "work"), To: filepath.Join(dir, "copy"), Skip: skip}}
+	p := place{t: t, spec: Spec{From: filepath.Join(dir, "work"), To: filepath.Join(dir, "copy"), Skip: skip, Owner: "me"}}
 	for rel, text := range map[string]string{
 		"Plan.md": "one\r\ntwo\r\n", "Empty.md": "", "Sub/Deep/Note.md": "deep\n", "Photo.png": "\x89PNG\x00\x00",
 		".obsidian/app.json": "{}", ".env": "KEY=secret", "deckhand/Needs me.md": "mine\n", "Templates/Daily.md": "tpl\n",
@@ -102,7 +102,8 @@ func TestMake(t *testing.T) {
 		"What: why?.md": "odd\n", "👨‍👩‍👧.md": "family\n",
 	})
 	same(t, "the notes", p.tree(p.spec.From), before)
-	same(t, "made", Made(p.spec.To), true)
+	same(t, "made", Made(p.spec.To, "me"), true)
+	same(t, "another's", Made(p.spec.To, "you"), false)
 	changes, left := p.changes()
 	same(t, "nothing changed", changes, nil)
 	same(t, "nothing left", left, nil)
@@ -215,13 +216,13 @@ func TestNotesChangeMeanwhile(t *testing.T) {
 func TestPartIsMadeAnew(t *testing.T) {
 	p := newPlace(t, t.TempDir())
 	p.agent("Half.md", "half\n")
-	same(t, "a part", Made(p.spec.To), false)
+	same(t, "a part", Made(p.spec.To, "me"), false)
 	p.make()
 	if _, err := os.Stat(p.at("Half.md")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("the part is still there")
 	}
 	p.must(Drop(p.spec.To))
-	same(t, "dropped", Made(p.spec.To), false)
+	same(t, "dropped", Made(p.spec.To, "me"), false)
 }
 
 func TestTooLarge(t *testing.T) {
@@ -255,7 +256,7 @@ func TestStopped(t *testing.T) {
 	if err := Make(ctx, p.spec); !errors.Is(err, context.Canceled) {
 		t.Errorf("made: %v", err)
 	}
-	same(t, "made", Made(p.spec.To), false)
+	same(t, "made", Made(p.spec.To, "me"), false)
 }
 
 // A file system that shares bytes is one where the copy costs nothing, whatever
