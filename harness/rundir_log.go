@@ -72,7 +72,7 @@ func (l Life) Send(rows ...Send) error {
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
 		return fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	known, err := sentIDs(f)
+	known, torn, err := sentIDs(f)
 	if err != nil {
 		return err
 	}
@@ -84,28 +84,30 @@ func (l Life) Send(rows ...Send) error {
 		}
 	}
 	data, err := encodeRows(fresh)
-	if err != nil || len(data) == 0 {
+	if err != nil || len(data) == 0 && !torn {
 		return err
 	}
 	return appendRows(f, data)
 }
 
-func sentIDs(f *os.File) (map[string]bool, error) {
-	known := map[string]bool{}
+// sentIDs are the ids of the rows that are there; torn says that the last of them
+// lacks its line end: whoever reads them does not see it before it has one.
+func sentIDs(f *os.File) (known map[string]bool, torn bool, err error) {
+	known = map[string]bool{}
 	r := bufio.NewReader(f)
 	for {
 		line, err := r.ReadBytes('\n')
 		var row struct {
 			ID string `json:"id"`
 		}
-		// A whole row that only lacks its line end counts: the next append gives it one.
+		// A whole row that only lacks its line end counts: an append gives it one.
 		if isRow(bytes.TrimSuffix(line, []byte{'\n'})) && json.Unmarshal(line, &row) == nil {
-			known[row.ID] = true
+			known[row.ID], torn = true, err != nil
 		}
 		if errors.Is(err, io.EOF) {
-			return known, nil
+			return known, torn, nil
 		} else if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 }

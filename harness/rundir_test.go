@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -339,5 +341,43 @@ func TestExitReadBack(t *testing.T) {
 	}
 	if _, err := l.State(); err == nil {
 		t.Error("a broken exit.json was read")
+	}
+}
+
+// Rows that a crash or a power cut has left in part are sent again: the keeper
+// sees each of them once, whole, and none is lost for want of its line end.
+func TestRowsCutAtEveryByte(t *testing.T) {
+	path := t.TempDir()
+	in, l := filepath.Join(path, inFile), Life{Path: path}
+	rows := []Send{{ID: "prompt", Line: `{"a":"ü"}`}, {ID: "answer", Line: "x"}, {ID: "stop", Do: DoTerm}}
+	whole, err := encodeRows(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for line := range strings.Lines(string(whole)) {
+		want = append(want, strings.TrimSpace(line))
+	}
+	for n := range len(whole) + 1 {
+		if err := os.WriteFile(in, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Send(rows...); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rr := rowReader{r: bufio.NewReader(bytes.NewReader(data)), seen: map[string]bool{}}
+		var got []string
+		for raw := rr.next(); raw != nil; raw = rr.next() {
+			if _, ok := parseRow(raw); ok {
+				got = append(got, string(raw))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("cut at %d: %q, want %q", n, got, want)
+		}
 	}
 }
