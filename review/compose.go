@@ -18,7 +18,7 @@ type purpose struct {
 
 // draft names a text that was left unsent.
 func (p purpose) draft() string {
-	return p.cmd.Name + " " + p.cmd.Run + " " + p.cmd.Ask + " " + p.label
+	return p.cmd.Name + " " + p.cmd.Run + " " + p.cmd.Ask + p.cmd.Proposal + " " + p.label
 }
 
 // command is what is sent.

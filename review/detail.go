@@ -42,7 +42,13 @@ func (m *Model) detail(f *frame, n, height int) []line {
 		out = append(out, line{})
 		out = append(out, m.askRows(f, ask, n, x, y+len(out), height-len(out)-len(text.rows)-tabRows)...)
 	}
-	out = append(out, line{}, m.tabs(f, x, y+len(out)+1, n))
+	if p, ok := m.proposal(); ok {
+		out = append(out, line{})
+		out = append(out, m.proposalRows(f, p, n, x, y+len(out), max(4, height/2))...)
+		out = append(out, line{}, line{{"What it changes", dim}})
+	} else {
+		out = append(out, line{}, m.tabs(f, x, y+len(out)+1, n))
+	}
 	f.body = max(0, height-len(out)-len(text.rows))
 	out = append(out, m.window(f, i, n)...)
 	if len(text.rows) == 0 {
@@ -211,9 +217,9 @@ func (m *Model) window(f *frame, i item, n int) []line {
 	f.doc = doc{n: n, details: m.details}
 	f.doc.paras, f.doc.tail = m.document(a, i, n)
 	f.last = f.doc.back(f.doc.end(), f.body)
-	s := a.scroll[m.view]
+	s := a.scroll[m.seen()]
 	f.top = s.top
-	if !s.held && m.view.follows() || f.last.before(f.top) {
+	if !s.held && m.seen().follows() || f.last.before(f.top) {
 		f.top = f.last
 	}
 	out, below := f.doc.from(f.top, f.body)
@@ -232,18 +238,19 @@ const moreMost = 99
 
 // document is what a view shows of an item, and what goes on below it.
 func (m *Model) document(a *about, i item, n int) (all, tail []para) {
+	v := m.seen()
 	switch {
-	case m.view == logView && i.run != nil:
+	case v == logView && i.run != nil:
 		return a.log.paras, a.log.tail(live(*i.run))
-	case i.group == problems && m.view != boardView:
+	case i.group == problems && v != boardView:
 		return factsParas(i), nil
-	case m.view == chatView && i.run == nil:
+	case v == chatView && i.run == nil:
 		return []para{{text: "there is no chat: it has not run", role: dim}}, nil
-	case m.view == chatView, m.view == promptView:
-		return answered(a.got[m.view], func() []para { return a.docs[m.view] }), nil
-	case m.view == whyView:
+	case v == chatView, v == promptView:
+		return answered(a.got[v], func() []para { return a.docs[v] }), nil
+	case v == whyView:
 		return m.whyDoc(a, i), nil
-	case m.view == boardView:
+	case v == boardView:
 		return answered(m.board, func() []para { return m.boardDoc(i, n) }), nil
 	}
 	return factsParas(i), nil

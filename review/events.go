@@ -75,6 +75,12 @@ type (
 		prompt control.Prompt
 		err    error
 	}
+	gotDiff struct {
+		at
+		key  string
+		diff control.Diff
+		err  error
+	}
 	gotWhy struct {
 		at
 		key string
@@ -106,6 +112,7 @@ type (
 	askChat   struct{ key, run string }
 	askPrompt struct{ key, card string }
 	askWhy    struct{ key, card string }
+	askDiff   struct{ key, of string }
 	askBoards struct{}
 	do        struct{ cmd control.Command }
 	// editText lets the person write in an editor of their own.
@@ -124,6 +131,7 @@ func (askLog) effect()      {}
 func (askChat) effect()     {}
 func (askPrompt) effect()   {}
 func (askWhy) effect()      {}
+func (askDiff) effect()     {}
 func (askBoards) effect()   {}
 func (do) effect()          {}
 func (editText) effect()    {}

@@ -131,7 +131,7 @@ func (m *Model) footer(f *frame) line {
 			shown = append(shown, o)
 		}
 	}
-	if len(shown) > 0 && m.asking() { // they stand beside the question
+	if _, proposes := m.proposal(); len(shown) > 0 && (proposes || m.asking()) { // they stand beside the question
 		shown = without(shown, "a", "d", "D", "S", "E")
 	}
 	tail := frame{}

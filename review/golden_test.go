@@ -124,6 +124,19 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// A proposal, with what it changes.
+func TestGoldenProposal(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}} {
+		s := tell(t, size[0], size[1])
+		s.connected(proposed(s))
+		diffed(s)
+		s.later(time.Minute)
+		s.happens(ticked{s.at()})
+		s.press("2")
+		compare(t, fmt.Sprintf("proposal-%dx%d", size[0], size[1]), s.shown())
+	}
+}
+
 func compare(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name+".golden")

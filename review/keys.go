@@ -159,11 +159,11 @@ func (m *Model) scrollTo(to func(*frame) spot) {
 		return
 	}
 	f := m.frame()
-	s := &m.of(i.key).scroll[m.view]
+	s := &m.of(i.key).scroll[m.seen()]
 	if s.top = to(&f); f.last.before(s.top) {
 		s.top = f.last
 	}
-	s.held = !m.view.follows() || s.top != f.last
+	s.held = !m.seen().follows() || s.top != f.last
 }
 
 // mouse takes a press or a turn of the wheel.

@@ -28,20 +28,21 @@ func (g group) String() string {
 
 // item is one row of the list: a run, a card that has not run, or a problem.
 type item struct {
-	group group
-	key   string // the same as long as it is the same thing
-	title string
-	agent string
-	mark  string // one cell
-	word  string // the state as a word
-	role  role
-	place string // where its card stands
-	card  string // what the daemon knows the card by
-	since time.Time
-	run   *control.Run
-	held  *control.Held
-	text  string // why it waits, or what the problem is
-	hints []string
+	group    group
+	key      string // the same as long as it is the same thing
+	title    string
+	agent    string
+	mark     string // one cell
+	word     string // the state as a word
+	role     role
+	place    string // where its card stands
+	card     string // what the daemon knows the card by
+	since    time.Time
+	run      *control.Run
+	held     *control.Held
+	proposal *control.Proposal
+	text     string // why it waits, or what the problem is
+	hints    []string
 }
 
 // state is how a run's state is shown: never by colour alone.
@@ -58,6 +59,9 @@ func stateOf(r *control.Run) state {
 	case "working":
 		return state{"●", "works", works, working}
 	case "waiting":
+		if len(r.Asks) == 0 { // for what became of a proposal
+			return state{"◆", "waits", needs, needsYou}
+		}
 		return state{"◆", "asks", needs, needsYou}
 	case "interrupted":
 		return state{"!", "interrupted", needs, needsYou}
@@ -81,6 +85,9 @@ func itemsOf(s control.Status) []item {
 	add := func(i item) { by[i.group] = append(by[i.group], i) }
 	for i := range s.Runs {
 		add(runItem(&s.Runs[i]))
+	}
+	for i := range s.Proposals {
+		add(proposalItem(&s.Proposals[i]))
 	}
 	for i := range s.Queued {
 		q := s.Queued[i]

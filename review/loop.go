@@ -171,6 +171,9 @@ func fetched(ctx context.Context, b control.Backend, e effect) event {
 	case askPrompt:
 		v, err := b.Prompt(ctx, e.card)
 		return gotPrompt{now(), e.key, v, err}
+	case askDiff:
+		d, err := b.Diff(ctx, e.of)
+		return gotDiff{now(), e.key, d, err}
 	case askWhy:
 		w, err := b.Why(ctx, e.card)
 		return gotWhy{now(), e.key, w, err}

@@ -39,7 +39,8 @@ type Model struct {
 	history  []string          // texts that were sent
 	choosing int               // the option that enter would send, counted from 1; 0: none
 	scope    int               // index into the scopes of the ask
-	scopeOf  string            // the ask it is for
+	scopeOf  string            // the ask it is for, or the proposal
+	left     map[string]bool   // files of proposals that are not to be applied
 	askedAt  time.Time         // that ask took the place of what was looked at
 	sure     string            // the key that wants to be pressed again
 	sent     map[string]sent   // commands that have no answer yet, by id
@@ -116,7 +117,7 @@ type about struct {
 	looks  int // in vain, at a log whose run is over
 	why    control.Why
 	got    [views]fetch
-	docs   [views][]para // of chat and prompt
+	docs   [views][]para // of chat and prompt; of a proposal its diff, as prompt
 	scroll [views]scroll
 }
 
@@ -131,7 +132,7 @@ const keptItems = 12
 
 // newModel is the pane before anything is known.
 func newModel(look Look, prefix string) Model {
-	m := Model{look: look, prefix: prefix, about: map[string]*about{}, drafts: map[string]string{}, sent: map[string]sent{}}
+	m := Model{look: look, prefix: prefix, about: map[string]*about{}, drafts: map[string]string{}, sent: map[string]sent{}, left: map[string]bool{}}
 	m.board.dirty = true
 	return m
 }
@@ -164,6 +165,14 @@ func (m *Model) selected() (item, bool) {
 
 func (m *Model) index() int {
 	return slices.IndexFunc(m.items, func(i item) bool { return i.key == m.select_ })
+}
+
+// seen is the view that is shown. Of a proposal there is one: what it changes.
+func (m *Model) seen() view {
+	if _, ok := m.proposal(); ok {
+		return promptView
+	}
+	return m.view
 }
 
 // run is the run that is selected.

@@ -25,6 +25,8 @@ func (m *Model) offers() []offer {
 	switch {
 	case !ok:
 		return m.reached(nil)
+	case i.proposal != nil:
+		return m.reached(m.proposalOffers(*i.proposal))
 	case i.run == nil:
 		return m.reached(m.cardOffers(i))
 	}

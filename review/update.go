@@ -64,6 +64,10 @@ func (m *Model) news(e event) {
 		if a := m.got(e.key, promptView, e.err); a != nil {
 			a.docs[promptView] = promptParas(e.prompt)
 		}
+	case gotDiff:
+		if a := m.got(e.key, promptView, e.err); a != nil {
+			a.docs[promptView] = diffParas(e.diff)
+		}
 	case gotWhy:
 		if a := m.got(e.key, whyView, e.err); a != nil {
 			a.why = e.why
@@ -146,8 +150,9 @@ func (m *Model) became(s control.Status) {
 // of a question that was answered elsewhere, a key that wants to be sure.
 func (m *Model) settle() {
 	ask, _ := m.ask()
-	if ask.ID != m.scopeOf {
-		m.scopeOf, m.scope, m.choosing = ask.ID, 0, 0
+	p, _ := m.proposal()
+	if id := ask.ID + p.ID; id != m.scopeOf {
+		m.scopeOf, m.scope, m.choosing = id, 0, 0
 	}
 }
 
@@ -278,14 +283,15 @@ func (m *Model) want() {
 		return
 	}
 	a := m.of(i.key)
-	if m.view != logView { // the plan is in it
+	v := m.seen()
+	if v != logView && i.run != nil { // the plan is in it
 		m.wants(&a.got[logView], m.question(logView, i, a))
 	}
-	f := &a.got[m.view]
-	if m.view == boardView {
+	f := &a.got[v]
+	if v == boardView {
 		f = &m.board
 	}
-	m.wants(f, m.question(m.view, i, a))
+	m.wants(f, m.question(v, i, a))
 }
 
 // wants asks a question (nil: none) unless its answer is here or on its way.
@@ -302,6 +308,8 @@ func (m *Model) question(v view, i item, a *about) effect {
 	switch {
 	case v == boardView:
 		return askBoards{}
+	case i.proposal != nil:
+		return askDiff{i.key, i.proposal.ID}
 	case i.group == problems:
 		return nil
 	case v == promptView:
@@ -326,7 +334,7 @@ func (m *Model) next() (time.Time, bool) {
 		all = append(all, m.now.Truncate(d).Add(d))
 	}
 	if i, ok := m.selected(); ok && m.link.up {
-		if f := m.of(i.key).got[m.view]; f.dirty && !f.busy && f.due.After(m.now) {
+		if f := m.of(i.key).got[m.seen()]; f.dirty && !f.busy && f.due.After(m.now) {
 			all = append(all, f.due)
 		}
 	}
