@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,23 +21,27 @@ import (
 	"deckhand/internal/robust"
 )
 
-var suite = robust.Suite{Section: "pane"}
+func TestMain(m *testing.M) { new(robust.Suite).Main(m) }
 
-func TestMain(m *testing.M) { suite.Main(m) }
-
-// program is deckhand as it is released: the pane starts a daemon by its own
-// name, which a test program does not answer to.
-var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "dh-pane-")
-	if err != nil {
-		return "", err
+// TestPane tells the stories, with deckhand as it is released: the pane starts a
+// daemon by its own name, which a test program does not answer to.
+func TestPane(t *testing.T) {
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("needs tmux")
 	}
-	exe := filepath.Join(dir, "deckhand")
+	exe := filepath.Join(t.TempDir(), "deckhand")
 	if out, err := exec.Command("go", "build", "-o", exe, "deckhand").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building deckhand: %w\n%s", err, out)
+		t.Fatalf("building deckhand: %v\n%s", err, out)
 	}
-	return exe, nil
-})
+	for name, story := range map[string]func(*desk){
+		"starts": starts, "is answered": isAnswered, "is killed": isKilled, "loses no line": losesNoLine,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			story(newDesk(t, exe))
+		})
+	}
+}
 
 // desk is a place and a tmux of its own, with a shell in its work folder.
 type desk struct {
@@ -48,15 +51,8 @@ type desk struct {
 	exe string
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T, exe string) *desk {
 	t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		t.Skip("needs tmux")
-	}
-	exe, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	d := &desk{robust.NewPlace(t, robust.Fast, "web", "api"), t, ctx, exe}
@@ -125,6 +121,9 @@ func (d *desk) opens(session string) {
 // sane wants a terminal that a person can go on in.
 func (d *desk) sane(session string) {
 	d.t.Helper()
+	d.Await(d.ctx, nil, func() bool { // what is typed before that is the pane's
+		return strings.TrimSpace(d.tmux("display-message", "-p", "-t", session, "#{alternate_on}")) == "0"
+	})
 	d.press(session, "echo sa''ne; stty -g >"+d.Path("after"), "Enter")
 	d.sees(session, "sane")
 	d.Await(d.ctx, nil, func() bool {
@@ -146,9 +145,7 @@ const board = "---\nproject: %s\n---\n\n## Plan\n\n%s\n## In Progress\n\n## Revi
 
 // A person types the command and saves a card: a daemon works, the card shows
 // up, the size of the window may change, and leaving leaves nothing behind.
-func TestStart(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
+func starts(d *desk) {
 	d.press("one", "stty -g >"+d.Path("before"), "Enter")
 	d.opens("one")
 	d.sees("one", "Nothing runs and nothing waits.", "q quit")
@@ -161,15 +158,13 @@ func TestStart(t *testing.T) {
 	d.press("one", "q")
 	d.sane("one")
 	if sockets, err := filepath.Glob(filepath.Join(d.Options.Runtime, "*.sock")); err != nil || len(sockets) > 0 {
-		t.Errorf("its daemon is there: %v %v", sockets, err)
+		d.t.Errorf("its daemon is there: %v %v", sockets, err)
 	}
 }
 
 // What is pressed in one pane is the agent's answer, once, and another pane
 // knows it.
-func TestAnswer(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
+func isAnswered(d *desk) {
 	d.opens("one")
 	d.tmux("new-session", "-d", "-s", "two", "-x", "200", "-y", "60", "sh")
 	d.heard("two")
@@ -191,7 +186,7 @@ func TestAnswer(t *testing.T) {
 		}
 	}
 	if answers != 1 {
-		t.Errorf("%d answers in %q", answers, d.Record("web"))
+		d.t.Errorf("%d answers in %q", answers, d.Record("web"))
 	}
 	d.Await(d.ctx, nil, func() bool { return strings.Contains(d.Lane("Shop.md", "Review"), "Checkout") })
 	d.press("two", "q")
@@ -200,28 +195,23 @@ func TestAnswer(t *testing.T) {
 
 // A pane that is killed while it has the terminal leaves it as it was, and its
 // daemon ends by itself.
-func TestKilledPane(t *testing.T) {
-	t.Parallel()
-	d := newDesk(t)
+func isKilled(d *desk) {
 	d.press("one", "stty -g >"+d.Path("before"), "Enter")
 	d.opens("one")
 	if on := strings.TrimSpace(d.tmux("display-message", "-p", "-t", "one", "#{alternate_on} #{mouse_any_flag}")); on != "1 1" {
-		t.Fatalf("it does not have the terminal: %s", on)
+		d.t.Fatalf("it does not have the terminal: %s", on)
 	}
 	data, err := os.ReadFile(d.Path("one.pid"))
 	if err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
 	if err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	d.Await(d.ctx, nil, func() bool {
-		return strings.TrimSpace(d.tmux("display-message", "-p", "-t", "one", "#{alternate_on}")) == "0"
-	})
 	d.sane("one")
 	d.Await(d.ctx, nil, func() bool {
 		sockets, err := filepath.Glob(filepath.Join(d.Options.Runtime, "*.sock"))
@@ -231,10 +221,8 @@ func TestKilledPane(t *testing.T) {
 
 // A daemon that is killed in the middle of what an agent says: the pane says
 // that it is gone, comes back to the next one by itself, and has every line once.
-func TestNoLineIsLost(t *testing.T) {
-	t.Parallel()
+func losesNoLine(d *desk) {
 	const lines = 300
-	d := newDesk(t)
 	first := d.Start(d.ctx)
 	d.opens("one")
 	d.Save("Shop.md", fmt.Sprintf(board, "web", fmt.Sprintf("- [ ] Checkout @pi\n\t[stream:%d] [slow:300ms]\n", lines)))
@@ -261,7 +249,7 @@ func TestNoLineIsLost(t *testing.T) {
 	}
 	for n := range lines {
 		if seen[fmt.Sprintf("line %d", n+1)] == 0 {
-			t.Errorf("line %d is not shown", n+1)
+			d.t.Errorf("line %d is not shown", n+1)
 		}
 	}
 	d.press("one", "q")
