@@ -64,9 +64,16 @@ func (d *daemon) unread(r *run, row, text string) {
 }
 
 // unsent finds what was on its way to an agent that was gone before it came there.
+// What the agent is owed and came there all the same, before a kill or in the last
+// moment, is owed no more: it would be told twice.
 func (d *daemon) unsent(r *run, life int, e end) {
 	if e.removed {
 		return // what came there is not known
+	}
+	for _, o := range slices.Clone(r.Owed) {
+		if e.rows[o.Row] {
+			d.fact(r, dispatch.Entry{Kind: dispatch.Delivered, Row: o.Row})
+		}
 	}
 	for _, t := range r.Told {
 		if row := t.RowOf(); row != "" && t.Life == life && !e.rows[row] {

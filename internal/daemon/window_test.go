@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"deckhand/inbox"
+	"deckhand/internal/control"
 )
 
 // A person sends a card back in the moments in which the end of its run is being
@@ -158,5 +159,32 @@ func TestSyncBetweenClaimAndWrite(t *testing.T) {
 				t.Errorf("no claim was given up because %q:\n%s", c.why, logs)
 			}
 		})
+	}
+}
+
+// What came to an agent is told once, also when its turn is over before it was
+// written down that it came there.
+func TestAnswerIsNotToldAgain(t *testing.T) {
+	p := newPlace(t, fast, boardOf("- [ ] Ship it @pi\n\t[question]\n"))
+	ended := make(chan struct{})
+	var once atomic.Bool
+	p.o.Fault = func(at string) {
+		switch {
+		case at == "row sent":
+			<-ended
+		case at == "logged ended" && once.CompareAndSwap(false, true):
+			close(ended)
+		}
+	}
+	d := p.briefly(bounded(t))
+	s := d.until(func(s control.Status) bool { return len(s.Runs) == 1 && len(s.Runs[0].Asks) == 1 })
+	if _, err := d.command(control.Command{Name: "answer", Run: s.Runs[0].ID, Value: says("Yes.")}); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	d.end()
+	p.once()
+	if n := p.lives(); n != 1 {
+		t.Errorf("%d lives\n%s", n, p.logs())
 	}
 }
