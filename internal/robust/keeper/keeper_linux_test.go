@@ -231,7 +231,16 @@ func (s *scene) copy(to string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if err := os.WriteFile(to, data, 0o700); err != nil {
+	s.program(to, data)
+}
+
+// program writes a file that is started next. No other test may fork meanwhile:
+// its child would hold the file open for writing, and that cannot be started.
+func (s *scene) program(name string, data []byte) {
+	s.t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(name, data, 0o700); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -241,9 +250,7 @@ func (s *scene) copy(to string) {
 func (s *scene) agent(first, more string) {
 	s.t.Helper()
 	script := s.Path("agent.sh")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\n"+first+"\nexec "+s.Exe+" \"$@\"\n"), 0o700); err != nil {
-		s.t.Fatal(err)
-	}
+	s.program(script, []byte("#!/bin/sh\n"+first+"\nexec "+s.Exe+" \"$@\"\n"))
 	data, err := os.ReadFile(s.Options.Config)
 	if err != nil {
 		s.t.Fatal(err)
