@@ -84,7 +84,7 @@ func (a *app) demo(ctx context.Context, keep, ask bool) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, log.String())
 	}
-	return a.demoShow(ctx, o, s, before, keep)
+	return a.demoShow(context.WithoutCancel(ctx), o, s, before, keep)
 }
 
 // demoOnce runs a daemon until nothing is left to do.

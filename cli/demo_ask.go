@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -25,9 +27,9 @@ const askCards = `- [ ] Checkout with QRIS [[Specification#Payment]] @pi #featur
 // askSettings are for a person who looks on: nobody types for long there.
 const askSettings = "settle: 500ms\ntyping: 1s\n"
 
-// demoAsk runs a daemon until every card is through, and says at each question
-// where it can be answered. An agent that still waits when the person has had
-// enough is ended.
+// demoAsk runs a daemon until every card is through, in a terminal until the
+// person has had enough, and says where it can be answered. An agent that still
+// waits then is ended.
 func (a *app) demoAsk(ctx context.Context, o daemon.Options) error {
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -41,6 +43,7 @@ func (a *app) demoAsk(ctx context.Context, o daemon.Options) error {
 		return err
 	}
 	defer client.Close()
+	a.say("%s", cleanText(a.places(o.Dir)))
 	err = a.answerAll(ctx, client, o.Dir)
 	if _, stopped := client.Do(running, control.Command{ID: "end of the demo", Name: "stop_all"}); err == nil {
 		err = stopped
@@ -68,13 +71,14 @@ func met(ctx context.Context, dir string, over <-chan error) (*control.Client, e
 	}
 }
 
-// answerAll follows the cards until none of them works, waits or is to start.
+// answerAll follows the cards until none of them works, waits or is to start, and
+// where a person sits in front of it until they end it.
 func (a *app) answerAll(ctx context.Context, client *control.Client, dir string) error {
 	events, err := client.Events(ctx, 0)
 	if err != nil {
 		return err
 	}
-	said := map[string]bool{}
+	said, through := map[string]bool{}, false
 	for e := range events {
 		if e.Kind == "run" {
 			continue
@@ -89,23 +93,56 @@ func (a *app) answerAll(ctx context.Context, client *control.Client, dir string)
 			for _, q := range r.Asks {
 				if !said[q.ID] {
 					said[q.ID] = true
-					a.say("%s", cleanText(howToAnswer(r, q, dir)))
+					a.say("%s", clean(fmt.Sprintf("@%s asks on %q: %s", r.Agent, r.Card, joined(q.Title, q.Message))))
 				}
 			}
 		}
-		if !open {
+		if !open && !a.interactive() {
 			return nil
 		}
+		if !open && !through {
+			through = true
+			a.say("%s", cleanText(a.more()))
+		}
+	}
+	if through {
+		return nil
 	}
 	return ctx.Err()
 }
 
-// howToAnswer says what is asked, and the places in which it can be answered.
-func howToAnswer(r control.Run, q control.Ask, dir string) string {
-	at := shell.Quote(dir)
-	return fmt.Sprintf(`@%s asks on %q: %s
-  tick a box below the card in %s/Shop.md, or in %s/deckhand/Needs me.md
-  or type in another terminal: deckhand answer --dir %s %s allow
-  or open the pane: deckhand --dir %s
-`, r.Agent, r.Card, joined(q.Title, q.Message), dir, dir, at, strings.ToLower(r.ID), at)
+// places says where the questions can be answered.
+func (a *app) places(dir string) string {
+	const at = "$DECKHAND_DIR"
+	return fmt.Sprintf(`the stand-in asks on one card after the other. Answer each where you like, in another
+terminal, after  export DECKHAND_DIR=%s
+
+  vim %s/Shop.md                 tick one of the boxes below the card, and save
+  vim "%s/deckhand/Needs me.md"  the same there; or in the chat that the card names
+  %s answer Checkout allow            or deny, --why "the reason"
+  %s                                  the pane
+`, shell.Quote(dir), at, at, program(), program())
+}
+
+// more says what else can be tried.
+func (a *app) more() string {
+	return fmt.Sprintf(`
+all three cards are through. Still to be tried, until you press Ctrl-C:
+
+  %s reply Checkout "Again. [ask]"    it goes on in its session, and asks again
+  %s stop Checkout                    ends it while it asks
+  in Shop.md: write below a card what is wrong and move it back to Plan; tick one that is good
+`, program(), program())
+}
+
+// program is how this program is called.
+func program() string {
+	self, err := os.Executable()
+	if err != nil {
+		return "deckhand"
+	}
+	if found, err := exec.LookPath("deckhand"); err == nil && realPath(found) == realPath(self) {
+		return "deckhand"
+	}
+	return shell.Path(self)
 }

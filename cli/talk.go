@@ -24,9 +24,9 @@ func (a *app) answerCmd() *cobra.Command {
 		Long: `VALUE is allow or deny to a permission, one of the options of a choice, and else
 a text; - reads it from the standard input. Without VALUE it says what is asked.
 
-The first answer counts, wherever it is given: here, in the pane, or by a ticked box
-on the card, in Needs me or in the chat. A part of a card's title of more than one
-word goes in quotes.
+The first answer counts, wherever it is given: with this command, in the pane, or by a
+ticked box on the card, in deckhand/Needs me.md or in the chat. A part of a card's
+title of more than one word goes in quotes.
 
 With --scope, allow also answers the same question again, to the letter: in this run
 (session), in its project (project) or in every project of the work folder (always).
@@ -115,7 +115,11 @@ func (a *app) steerCmd() *cobra.Command {
 	var later, changed bool
 	c := &cobra.Command{
 		Use: "steer RUN TEXT", Short: "say something to an agent at work", ValidArgsFunction: a.runs,
-		Long: `The agent reads it before its next step. ` + textHelp + `
+		Long: `The agent reads it before its next step. The same is done in the pane, and by send
+at the end of the chat. What it does not read before its turn is over is kept: a run
+that was done goes on with it, any other begins with it when it goes on.
+
+` + textHelp + `
 
 An agent works with the notes as they were when it was started. When one of them has
 changed since, its card and deckhand status say so: --notes tells it the difference,
@@ -147,7 +151,13 @@ with or without a TEXT.
 func (a *app) replyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reply RUN TEXT", Short: "go on with a run that is over, in its session", Args: atLeast(2, "RUN or TEXT"), ValidArgsFunction: a.runs,
-		Long: "The card goes back to work, and the agent reads TEXT in the session it had. " + textHelp + "\n\n" + runHelp,
+		Long: `The card goes back to work, and the agent reads TEXT in the session it had. While
+another one works in its folder it waits for that.
+
+The same is done in the pane, by send at the end of the chat, by Send back in
+deckhand/Needs me.md, and by moving the card to a ready lane with new lines below it.
+
+` + textHelp + "\n\n" + runHelp,
 	}
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -157,7 +167,10 @@ func (a *app) replyCmd() *cobra.Command {
 }
 
 func (a *app) acceptCmd() *cobra.Command {
-	c := &cobra.Command{Use: "accept RUN", Short: "a run in review is good", Long: runHelp, Args: atLeast(1, "RUN"), ValidArgsFunction: a.runs}
+	c := &cobra.Command{Use: "accept RUN", Short: "a run in review is good", Long: `Its card goes to the done lane. The same is done in the pane, by Accept in
+deckhand/Needs me.md, and by ticking the card or moving it to a done lane.
+
+` + runHelp, Args: atLeast(1, "RUN"), ValidArgsFunction: a.runs}
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return a.do(c.Context(), control.Command{Name: "accept", Run: words(args), From: fromCLI}, *asJSON)

@@ -88,6 +88,7 @@ type Entry struct {
 	To       string   `json:"to,omitempty"`       // show: the lane's role, empty: it stays
 	Lines    []string `json:"lines,omitempty"`    // show: what is written; resumed: what the person added
 	Board    string   `json:"board,omitempty"`    // shown: where
+	From     string   `json:"from,omitempty"`     // shown: the lane in which it stood before, when that is another
 	Outcome  string   `json:"outcome,omitempty"`  // finished, ended
 	Text     string   `json:"text,omitempty"`     // finished: the last answer; resumed: the prompt's text; steered, unread: what is said; decided: a note
 	Ask      *Ask     `json:"ask,omitempty"`      // asked; ask_gone: only its id

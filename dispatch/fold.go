@@ -194,6 +194,9 @@ func (r *Run) interrupted(e Entry) { r.left(e, Broken) }
 // stopping is the begin of a stop. A run that was interrupted has nothing to be
 // ended: it is stopped.
 func (r *Run) stopping(e Entry) {
+	if e.By != ByLimit && e.By != byGone { // else it is nobody's word
+		r.told(e, "", "stop: "+e.Reason)
+	}
 	switch {
 	case r.Live():
 		r.Phase, r.By, r.Reason, r.Stopping = PhaseStopping, e.By, e.Reason, e.Time
@@ -222,7 +225,7 @@ func (r *Run) left(e Entry, outcome string) {
 
 func (r *Run) stopped(e Entry) {
 	outcome := Stopped
-	if r.By == "limit" {
+	if r.By == ByLimit {
 		outcome = Failed
 	}
 	r.over(e, outcome, r.Reason)

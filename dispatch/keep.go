@@ -111,7 +111,7 @@ func (k *keep) clock(r *Run) bool {
 	}
 	if limit := k.w.Set.Longest; limit > 0 && r.Phase != PhaseWaiting { // waiting for a person is no work
 		if k.due(r.Turn.Add(limit + r.Waited)) {
-			k.do(Action{Do: DoStop, Run: r.ID, By: "limit", Reason: "it ran longer than " + Short(limit) + ", the longest run allowed"})
+			k.do(Action{Do: DoStop, Run: r.ID, By: ByLimit, Reason: "it ran longer than " + Short(limit) + ", the longest run allowed"})
 			return true
 		}
 	}

@@ -217,17 +217,22 @@ func (k *keep) follows(r *Run, o Offer, c Choice, s Made) bool {
 	return true
 }
 
-// unread lets a run that was done go on with what its agent had not read. After
-// any other end a person says that it goes on.
+// unread lets a run that was done go on with what its agent had not read, and any
+// run with a reply that had to wait. Else a person says that it goes on; why they
+// answered as they did is nothing that an agent is to do.
 func (k *keep) unread(r *Run) bool {
 	late := texts(r.Late)
 	if r.Phase != PhaseOver || len(late) == 0 || r.Outcome == Accept {
 		return false
 	}
-	if r.Outcome == Review && k.goOn(r, nil, Action{Run: r.ID, By: ByLate}) {
+	by, wanted := ByLate, r.Outcome == Review && slices.ContainsFunc(r.Late, Owed.said)
+	if slices.ContainsFunc(r.Late, func(o Owed) bool { return o.Reply }) {
+		by, wanted = r.Last().By, true
+	}
+	if wanted && k.goOn(r, nil, Action{Run: r.ID, By: by}) {
 		return true
 	}
-	if r.Outcome != Stopped {
+	if !wanted && r.Outcome != Stopped {
 		k.along(r, "its agent did not read this in time, and goes on with it: "+boxText(late[0]))
 	}
 	return false

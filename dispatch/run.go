@@ -39,6 +39,8 @@ const (
 	ByTicked   = "ticked"
 	ByArchived = "archived"
 	byGone     = "gone"
+	// ByLimit is the longest run that is allowed.
+	ByLimit = "limit"
 )
 
 // Run is what the entries of one log add up to.

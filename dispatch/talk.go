@@ -66,7 +66,12 @@ type Told struct {
 	Seq   int64  // what was heard of that agent before
 	// Prompt: the agent gets it as the prompt of a life.
 	Prompt bool
+	Stop   bool // it ended the turn: the agent gets nothing
 }
+
+// HowReply is how something is said to an agent that is over: its run goes on
+// with it as soon as it can.
+const HowReply = "reply"
 
 // Owed is something for the agent that is not known to be on its way. The row
 // it becomes has an id of its own, so that it gets there once.
@@ -77,14 +82,17 @@ type Owed struct {
 	Answer Answer
 	Text   string
 	Along  bool // it went along with an answer: it is owed no more
+	Reply  bool // the run goes on with it, however it ended
 
 	Ruling Ruling // decide
 }
 
 // Last is what a person said last in the turn at hand; nil: nothing.
 func (r *Run) Last() *Told {
-	if n := len(r.Told); n > r.ToldBefore {
-		return &r.Told[n-1]
+	for i := len(r.Told) - 1; i >= r.ToldBefore; i-- {
+		if !r.Told[i].Stop {
+			return &r.Told[i]
+		}
 	}
 	return nil
 }
@@ -114,9 +122,7 @@ func (r *Run) applyTalk(e Entry) {
 	case Answered:
 		r.answered(e)
 	case Steered:
-		if r.take(e); r.Live() {
-			r.tell(e, "", e.Text, Owed{Row: rowOf(e.ID), Kind: e.How, Text: e.Text})
-		}
+		r.steered(e)
 	case Renoted:
 		r.Renoted = e.Lines
 	case Offered:
@@ -128,6 +134,22 @@ func (r *Run) applyTalk(e Entry) {
 		r.unread(Owed{Row: e.Row, Text: e.Text})
 	default:
 		r.applyProposals(e)
+	}
+}
+
+// steered is something that is said to an agent at work, or to one that is over
+// and goes on with it.
+func (r *Run) steered(e Entry) {
+	r.take(e)
+	o := Owed{Row: rowOf(e.ID), Kind: e.How, Text: e.Text}
+	switch over := !r.Open() && r.Phase != PhaseReleased && r.Outcome != Accept; {
+	case e.How == HowReply && over:
+		o.Reply = true
+		r.told(e, "", e.Text)
+		r.unread(o)
+	case e.How != HowReply && r.Live():
+		r.told(e, "", e.Text)
+		r.owe(o)
 	}
 }
 
@@ -177,10 +199,14 @@ func texts(owed []Owed) []string {
 // rowOf is the id of the row that what is said in an entry becomes.
 func rowOf(entry string) string { return "say-" + entry }
 
+// said reports whether it is something that a person said to the agent, and no
+// reason of an answer.
+func (o Owed) said() bool { return strings.HasPrefix(o.Row, rowOf("")) && !o.Along }
+
 // RowOf is the id of the row by which an agent was told something while it
 // worked; empty: it was told otherwise.
 func (t Told) RowOf() string {
-	if t.Prompt || t.Ask != "" {
+	if t.Prompt || t.Stop || t.Ask != "" {
 		return ""
 	}
 	return rowOf(t.Entry)
@@ -202,7 +228,8 @@ func (r *Run) answered(e Entry) {
 		o.Kind, o.Text = "prompt", strings.Join(append(texts(r.Late), *orEmpty(e.Answer.Value)), "\n\n")
 		r.Late = wentAlong(r.Late)
 	}
-	r.tell(e, ask.ID, e.Answer.String(), o)
+	r.told(e, ask.ID, e.Answer.String())
+	r.owe(o)
 	r.take(e)
 	r.close(ask.ID, e.Time)
 }
@@ -214,12 +241,14 @@ func orEmpty(s *string) *string {
 	return s
 }
 
-func (r *Run) tell(e Entry, ask, what string, o Owed) {
+func (r *Run) told(e Entry, ask, what string) {
 	r.Told = append(slices.Clone(r.Told), Told{
 		Ask: ask, What: what, By: e.By, At: e.Time, Entry: e.ID, Offer: e.Offer, Life: e.Life, Seq: e.Seq,
+		Stop: e.Kind == Stopping, Prompt: e.Kind == Steered && e.How == HowReply,
 	})
-	r.Owed = append(slices.Clone(r.Owed), o)
 }
+
+func (r *Run) owe(o Owed) { r.Owed = append(slices.Clone(r.Owed), o) }
 
 // take notes what became of what a person wrote and ticked: their lines go, and
 // a send box is used once.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -264,17 +265,22 @@ func (d *daemon) doReply(c control.Command) (res control.Result, err error) {
 		return res, refused(control.CodeUsage, "", "there is nothing to say")
 	case r.Open():
 		return res, refused(control.CodeConflict, "deckhand steer "+strings.ToLower(r.ID)+" TEXT", "%s is not over", r.Card.Title)
-	case r.Live() && r.Outcome == dispatch.Review: // it goes on as soon as its agent is gone
-		if !d.steer(r, dispatch.Entry{How: "follow_up", Text: c.Text, By: from(c), Command: c.ID}) {
-			return res, unwritable()
-		}
-		return res, nil
 	case r.Live():
 		return res, ending(r)
 	case c.Name == "send_back" && r.Outcome != dispatch.Review:
 		return res, refused(control.CodeConflict, "deckhand reply "+strings.ToLower(r.ID)+" TEXT", "%s is not in review: %s", r.Card.Title, r.Outcome)
 	}
-	return d.goOn(r, dispatch.Entry{By: from(c), Command: c.ID}, c.Text)
+	e := dispatch.Entry{By: from(c), Command: c.ID}
+	why := d.room(r)
+	if _, yet := errors.AsType[soon](why); why != nil && !yet && d.mayRun(r) == nil && r.Outcome != dispatch.Accept {
+		e.How, e.Text, e.Reason = dispatch.HowReply, c.Text, why.Error()
+		if !d.steer(r, e) {
+			return res, unwritable()
+		}
+		res.Text += " when there is room: " + e.Reason
+		return res, nil
+	}
+	return d.goOn(r, e, c.Text)
 }
 
 // doAccept takes a reviewed run on.

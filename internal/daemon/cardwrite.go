@@ -116,7 +116,11 @@ func (d *daemon) show(r *run, a dispatch.Action) bool {
 		if r.turns != turn {
 			return // it was told to go on meanwhile: what it shows then is decided anew
 		}
-		d.fact(r, dispatch.Entry{Kind: dispatch.Shown, Board: a.Board, Card: d.cardNow(r, a.Board)})
+		shown := dispatch.Entry{Kind: dispatch.Shown, Board: a.Board, Card: d.cardNow(r, a.Board)}
+		if c := shown.Card; c != nil && c.Lane != r.Lane {
+			shown.From = r.Lane
+		}
+		d.fact(r, shown)
 		d.served(dispatch.CardID{Board: a.Board, Key: a.Key})
 	})
 	return true

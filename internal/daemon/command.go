@@ -226,7 +226,7 @@ func (d *daemon) goOn(r *run, e dispatch.Entry, text string) (res control.Result
 	if !ok {
 		return res, refused(control.CodeConflict, "", "run %s: its card is on no board", r.ID)
 	}
-	if err := d.mayRetry(r); err != nil {
+	if err := cmp.Or(d.mayRun(r), d.room(r)); err != nil {
 		return res, err
 	}
 	e.Kind, e.Lines = dispatch.Resumed, slices.Concat(r.Unsaid(), dispatch.NewLines(r.Lines, personLines(r, s.card)))
@@ -239,9 +239,8 @@ func (d *daemon) goOn(r *run, e dispatch.Entry, text string) (res control.Result
 	return control.Result{Text: s.String() + " goes on", Run: r.ID}, nil
 }
 
-// mayRetry says why a run cannot go on now: the grants, its own agent or another
-// that is not gone.
-func (d *daemon) mayRetry(r *run) error {
+// mayRun says why a run may have no agent any more.
+func (d *daemon) mayRun(r *run) error {
 	set := d.view(time.Now()).Set
 	agent := set.Agents[r.Agent]
 	project, _ := set.Project(r.Project, r.Agent)
@@ -257,13 +256,13 @@ func (d *daemon) mayRetry(r *run) error {
 	if project.Folder != r.Folder || !agent.Ready && !agent.Pending {
 		return refused(control.CodeConflict, "", "@%s and project %s are not what they were when it ran", r.Agent, r.Project)
 	}
-	return d.room(r, set.MaxRunning)
+	return nil
 }
 
-// room says whose agent a run has to wait for; at most most of them are at work
-// at once (0: any number).
-func (d *daemon) room(r *run, most int) error {
-	live := 0
+// room says whose agent a run that may go on has to wait for: its own, another one
+// in its folder, or any, when as many are at work as may be.
+func (d *daemon) room(r *run) error {
+	live, most := 0, d.machine.MaxRunning
 	var leaves *run // one that is over in a moment
 	for _, o := range d.sorted() {
 		if !o.Live() {
@@ -271,7 +270,7 @@ func (d *daemon) room(r *run, most int) error {
 		}
 		same := within(o.Folder, r.Folder) || within(r.Folder, o.Folder)
 		if o != r && same && o.Open() {
-			return refused(control.CodeConflict, "deckhand stop "+o.ID, "%q is %s in that folder", o.Card.Title, o.Status())
+			return refused(control.CodeConflict, "deckhand stop "+strings.ToLower(o.ID), "%q is %s in that folder", o.Card.Title, o.Status())
 		}
 		live++
 		if !o.Open() {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"deckhand/harness"
 )
@@ -82,4 +83,18 @@ func (p *placeT) briefly(ctx context.Context) *runningT {
 	o := p.o
 	o.Once = false
 	return p.start(ctx, o)
+}
+
+// lines are what the journal says of the only run, without times.
+func (p *placeT) lines(d *runningT) []string {
+	p.t.Helper()
+	entries, err := d.client.Journal(d.ctx, time.Time{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, strings.TrimSpace(e.Status+" "+e.Reason))
+	}
+	return out
 }

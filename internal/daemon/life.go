@@ -98,6 +98,9 @@ func finished(r *run, entry dispatch.Entry, e harness.Event) dispatch.Entry {
 	if entry.Outcome == dispatch.Failed && entry.Reason == "" {
 		entry.Reason = "the turn ended: " + e.Outcome
 	}
+	if r.Phase == dispatch.PhaseStopping {
+		entry.Outcome, entry.Reason = dispatch.Stopped, ""
+	}
 	entry.Tokens, entry.Cost = r.use.tokens, r.use.cost
 	return entry
 }

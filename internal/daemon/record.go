@@ -178,15 +178,18 @@ func told(e dispatch.Entry) (status, reason string, ok bool) {
 		}
 		return "asked", oneLine(e.Ask.Title + " " + e.Ask.Message), true
 	case dispatch.Finished:
-		if e.Outcome == dispatch.Failed {
+		switch e.Outcome {
+		case dispatch.Failed:
 			return "failed", e.Reason, true
+		case dispatch.Stopped:
+			return "", "", false // the stop was told
 		}
 		return "finished", e.Reason, true
 	case dispatch.Stopping:
 		return "stopped", e.Reason, true
 	case dispatch.Shown:
-		if e.Card != nil {
-			return "moved", "stands in " + e.Card.Lane, true
+		if e.Card != nil && e.From != "" {
+			return "moved", e.From + " → " + e.Card.Lane, true
 		}
 	case dispatch.Released:
 		return "stopped", "the claim was taken back: " + e.Reason, true
@@ -209,7 +212,10 @@ func toldTalk(e dispatch.Entry) (status, reason string, ok bool) {
 		}
 		return "answered", withWords(oneLine(e.Answer.String())+" ("+source(e)+")", e.Ask.Title), true
 	case dispatch.Steered:
-		if len(e.Notes) > 0 {
+		switch {
+		case e.How == dispatch.HowReply:
+			return "steered", withWords("it goes on when there is room ("+e.By+")", e.Text), true
+		case len(e.Notes) > 0:
 			return "steered", withWords(e.How+" ("+e.By+"), with what changed of its notes", e.Text), true
 		}
 		return "steered", withWords(e.How+" ("+e.By+")", e.Text), true

@@ -74,8 +74,12 @@ type traced struct {
 func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 	ev := control.LogEvent{Time: e.Time, Kind: string(e.Kind), Text: e.Reason}
 	switch e.Kind {
-	case dispatch.Chat, dispatch.Chatted, dispatch.Bound, dispatch.Asked, dispatch.Shown:
+	case dispatch.Chat, dispatch.Chatted, dispatch.Bound, dispatch.Asked, dispatch.Shown, dispatch.Delivered, dispatch.Offered, notified:
 		return ev, false // the capture says it, or nothing happened for a person
+	case dispatch.AskGone:
+		return ev, timedOut(e) // else the capture says it
+	case dispatch.Answered, dispatch.Steered, dispatch.Unread, dispatch.Renoted:
+		ev.Text = talkText(e)
 	case dispatch.Claimed:
 		if e.Card != nil {
 			ev.Text = "@" + e.Agent + " on " + where(e.Card.Board, e.Card.Line, 0) + " in " + e.Folder
@@ -88,12 +92,6 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 		ev.Text = cmp.Or(e.Reason, e.Outcome)
 	case dispatch.Stopping:
 		ev.Text = e.By + ": " + e.Reason
-	case dispatch.Renoted:
-		if ev.Text = "its notes are as it was told again"; len(e.Lines) > 0 {
-			ev.Text = "not as it was told: " + strings.Join(e.Lines, ", ")
-		}
-	case dispatch.Unread:
-		ev.Text = "not read before its turn was over, and kept for the next:\n" + e.Text
 	case dispatch.Proposed, dispatch.Decided, dispatch.RollingBack, dispatch.Applied, dispatch.NotApplied, dispatch.Undo, dispatch.Reverted, dispatch.NotReverted:
 		ev.Text = proposalText(e)
 	case dispatch.Resumed:
@@ -104,6 +102,21 @@ func entryView(e dispatch.Entry) (control.LogEvent, bool) {
 		}
 	}
 	return ev, true
+}
+
+// talkText is the same of what people answer and say.
+func talkText(e dispatch.Entry) string {
+	switch {
+	case e.Kind == dispatch.Answered && e.Answer != nil:
+		return e.Answer.String() + " (" + source(e) + ")"
+	case e.Kind == dispatch.Steered:
+		return strings.TrimSpace(e.How+" ("+e.By+") "+e.Reason) + "\n" + e.Text
+	case e.Kind == dispatch.Unread:
+		return "not read before its turn was over, and kept for the next:\n" + e.Text
+	case len(e.Lines) > 0:
+		return "not as it was told: " + strings.Join(e.Lines, ", ")
+	}
+	return "its notes are as it was told again"
 }
 
 // tracer turns the events of one life into lines of a trace: text in whole

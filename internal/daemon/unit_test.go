@@ -391,7 +391,7 @@ func TestToldIsKnown(t *testing.T) {
 		dispatch.Claimed, dispatch.Released, dispatch.Shown, dispatch.Started, dispatch.Asked, dispatch.Finished,
 		dispatch.Stopping, dispatch.Ended, dispatch.Interrupted, dispatch.Resumed, dispatch.Accepted,
 	} {
-		status, _, ok := told(dispatch.Entry{Kind: k, Reason: "why", Card: &dispatch.Card{}, Ask: &dispatch.Ask{}})
+		status, _, ok := told(dispatch.Entry{Kind: k, Reason: "why", From: "Plan", Card: &dispatch.Card{}, Ask: &dispatch.Ask{}})
 		known := []string{"claimed", "started", "asked", "finished", "failed", "stopped", "moved", "accepted", "interrupted", "steered"}
 		if !ok || !slices.Contains(known, status) {
 			t.Errorf("%s is told as %q", k, status)

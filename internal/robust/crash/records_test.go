@@ -131,7 +131,8 @@ func checkJournal(t *testing.T, p *robust.Place, events map[string]dispatch.Entr
 				t.Errorf("%s %s: file %d is not in the journal", e.Kind, id, i+1)
 			}
 		}
-		if n := times[id]; n > 1 || n == 0 && slices.Contains(told, e.Kind) {
+		stopped := e.Kind == dispatch.Finished && e.Outcome == dispatch.Stopped // by the stop, which is told
+		if n := times[id]; n > 1 || n == 0 && slices.Contains(told, e.Kind) && !stopped {
 			t.Errorf("%s %s stands %d times in the journal", e.Kind, id, n)
 		}
 	}
@@ -203,8 +204,10 @@ func (r runOf) words() (out []string) {
 			out = append(out, rulings[e.ID])
 		case e.Kind == dispatch.Answered:
 			out = append(out, e.Answer.String())
-		case e.Kind == dispatch.Steered:
+		case e.Kind == dispatch.Steered && e.How != dispatch.HowReply: // that goes with a prompt
 			out = append(out, e.Text)
+		case e.Kind == dispatch.Stopping && e.By != dispatch.ByLimit && e.By != "gone":
+			out = append(out, "stop: "+e.Reason)
 		case e.Kind == dispatch.Resumed && e.By == dispatch.ByChat:
 			out = append(out, e.Lines...)
 		}
