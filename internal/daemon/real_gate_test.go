@@ -27,9 +27,9 @@ func realPi(t *testing.T, pi testkit.Pi, ask, board string) (*placeT, *testkit.M
 	return p, m
 }
 
-// The real pi wants to delete a folder: it asks, on the card, and what a person
-// says there, on the command line or in the pane decides, with the reason that
-// the model is told.
+// The real pi wants to delete a folder: it asks, and what a person says on the
+// card, in Needs me, in the chat, on the command line or in the pane decides, with
+// the reason that the model is told.
 func TestRealPiAsksBeforeItDeletes(t *testing.T) {
 	const refused = "A person did not allow this"
 	on := func(old, now string) func(*placeT, *runningT) {
@@ -62,6 +62,13 @@ func TestRealPiAsksBeforeItDeletes(t *testing.T) {
 				p.save("Shop.md", strings.Replace(board, "[ ] Deny", "[x] Deny", 1))
 			}, false, refused + ": make clean is enough"},
 			{"by the command", by("cli", "allow", ""), true, "(no output)"},
+			{"in Needs me", func(p *placeT, d *runningT) {
+				page := strings.Replace(p.page(d, p.needsMe, "- [ ] Deny ^"), "- why:\n", "- why: it is shared\n", 1)
+				p.save(p.needsMe(), strings.Replace(page, "[ ] Deny", "[x] Deny", 1))
+			}, false, refused + ": it is shared"},
+			{"in the chat", func(p *placeT, d *runningT) {
+				p.save(p.chatOfRun(), strings.Replace(p.page(d, p.chatOfRun, "- [ ] Allow once ^"), "[ ] Allow once", "[x] Allow once", 1))
+			}, true, "(no output)"},
 			{"in the pane", by("pane", "deny", "/not: now"), false, refused + ": /not: now"},
 		} {
 			t.Run(pi.Version+" "+c.name, func(t *testing.T) {
