@@ -97,6 +97,13 @@ func (m *Model) titleRows(i item, n int) []line {
 		rows := paragraph(oneLine(r.Reason), n, i.role)
 		out = append(out, rows[:min(2, len(rows))]...)
 	}
+	if live(r) && len(r.Changed) > 0 {
+		rows := paragraph("not as it was told: "+oneLine(strings.Join(r.Changed, ", ")), n, needs)
+		out = append(out, rows[:min(2, len(rows))]...)
+		for _, p := range hintParas("deckhand steer "+strings.ToLower(r.ID)+" --notes", 0) {
+			out = append(out, p.rows(n)...)
+		}
+	}
 	if !live(r) && r.Next != "" && r.Status != "done" {
 		for _, p := range hintParas(r.Next, 0) {
 			out = append(out, p.rows(n)...)

@@ -436,3 +436,17 @@ func TestALongCommandIsReadBeforeItIsAllowed(t *testing.T) {
 		t.Fatalf("got %+v", c)
 	}
 }
+
+// A note that a run was given changes while it works: it says so, and what to type.
+func TestNotesThatChangedAreNamed(t *testing.T) {
+	s := tell(t, 80, 24)
+	r := aRun("R1", "Checkout", "working")
+	r.Changed = []string{"Spec", "Payment\x1b[31m"}
+	s.connected(status(r))
+	s.sees("not as it was told: Spec, Payment", "deckhand steer r1 --notes")
+	s.seesNot("\x1b")
+	gone := over("R1", "Checkout", "done")
+	gone.Changed = r.Changed
+	s.says("status", "", status(gone))
+	s.seesNot("not as it was told")
+}
