@@ -99,7 +99,7 @@ func (m merger) merge(cur [][]string) []string {
 		}
 		var blocks []block
 		rest = slices.DeleteFunc(slices.Clone(rest), func(old []string) bool {
-			if !m.ours.ours(old[0]) || identity(old) != identity(section) {
+			if !m.ours.ours(old[0]) || m.identity(old) != m.identity(section) {
 				return false
 			}
 			section = keepTicks(section, old)
@@ -169,8 +169,8 @@ func (m merger) foreign(lines []string) []block {
 
 // identity is what a section is about, whatever state that is in: its links,
 // else its heading.
-func identity(section []string) string {
-	if len(section) > 1 && strings.HasPrefix(section[1], "[") {
+func (m merger) identity(section []string) string {
+	if len(section) > 1 && strings.HasPrefix(section[1], "[") && m.ours.ours(section[1]) {
 		links, _, _ := strings.Cut(section[1], " · since ")
 		return strings.TrimSpace(links)
 	}

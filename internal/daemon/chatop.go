@@ -53,6 +53,15 @@ func (d *daemon) unwritten(r *run) (u unwritten) {
 	return u
 }
 
+// owedToChat reports whether a person said something that the chat does not have:
+// a kill came before it was announced. It is written with all that the capture
+// has, when that is read again.
+func owedToChat(r *run) bool {
+	return slices.ContainsFunc(r.Told, func(t dispatch.Told) bool {
+		return !t.Prompt && t.Entry > r.ChatTold && !(t.By == dispatch.ByChat && isSend(t.Offer))
+	})
+}
+
 // upTo adds what the agent had said when a person said something, and gives the
 // rest. What was said to the agent of an earlier life comes before all of it.
 func (u *unwritten) upTo(said []piece, t dispatch.Told, life int) []piece {

@@ -96,7 +96,7 @@ func latest(r *run) (*harness.Life, dispatch.Life, error) {
 // recover takes up every run that was open, by the table.
 func (d *daemon) recover() {
 	for _, r := range d.sorted() {
-		unsaid := r.ChatLife < r.Life // its chat was not begun to be written
+		unsaid := r.ChatLife < r.Life || owedToChat(r) // its chat was not begun to be written, or lacks what a person said
 		if !r.Live() && !r.ChatOpen && !unsaid {
 			continue // nothing is left to take up
 		}
