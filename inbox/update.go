@@ -193,30 +193,38 @@ func keepTicks(section, old []string) []string {
 	return section
 }
 
-// place puts blocks back into a section.
+// place puts blocks back into a section. Of several that fill an open line the
+// last one has it, as it had before.
 func place(section []string, blocks []block) []string {
 	out := slices.Clone(section)
+	for i := range slices.Backward(blocks) {
+		out = blocks[i].fill(out)
+	}
 	for _, b := range blocks {
-		out = b.into(out)
+		if len(b.lines) > 0 {
+			out = b.into(out)
+		}
 	}
 	return out
 }
 
-// into puts one block into a section: from the open line that it fills on, in
-// the place of that; what is before it, or all of it, below the line it stood
-// under, or at the end.
-func (b block) into(section []string) []string {
+// fill puts a block, from the line that fills an open one on, in its place. What
+// is before that line is left of the block.
+func (b *block) fill(section []string) []string {
 	for i, line := range b.lines {
 		field, _, ok := parseField(line)
 		empty := func(line string) bool { return ok && strings.TrimSpace(line) == "- "+field+":" }
 		if at := slices.IndexFunc(section, empty); at >= 0 {
-			section, b.lines = slices.Replace(section, at, at+1, b.lines[i:]...), b.lines[:i]
+			section = slices.Replace(section, at, at+1, b.lines[i:]...)
+			b.lines = b.lines[:i]
 			break
 		}
 	}
-	if len(b.lines) == 0 {
-		return section
-	}
+	return section
+}
+
+// into puts a block into a section: below the line it stood under, or at the end.
+func (b block) into(section []string) []string {
 	at := slices.IndexFunc(section, func(line string) bool { return b.under != "" && sameLine(line) == b.under })
 	if at < 0 {
 		return append(section, b.lines...)
