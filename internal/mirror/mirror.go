@@ -99,18 +99,15 @@ func End(dir string) error {
 	return err
 }
 
-// Drop removes a copy, whole or not.
-func Drop(dir string) error { return os.RemoveAll(dir) }
-
 // Make makes a copy, in place of a part of one that was left. A file that goes
-// away meanwhile is left out. It fails with a *TooLargeError before anything is
-// written when there is too much.
+// away meanwhile is left out. When there is too much it fails with a
+// *TooLargeError and leaves nothing.
 func Make(ctx context.Context, s Spec) error {
 	files, err := s.files(ctx)
 	if err != nil {
 		return err
 	}
-	if err := Drop(s.To); err != nil {
+	if err := os.RemoveAll(s.To); err != nil {
 		return err
 	}
 	for _, dir := range []string{notesDir, baseDir} {
@@ -120,19 +117,19 @@ func Make(ctx context.Context, s Spec) error {
 	}
 	c, err := newCopier(s, files)
 	if err != nil {
-		return errors.Join(err, Drop(s.To))
+		return errors.Join(err, os.RemoveAll(s.To))
 	}
 	defer c.close()
 	kept := files[:0]
 	for _, f := range files {
 		if err := ctx.Err(); err != nil {
-			return errors.Join(err, Drop(s.To))
+			return errors.Join(err, os.RemoveAll(s.To))
 		}
 		switch err := c.copy(&f); {
 		case err == nil:
 			kept = append(kept, f)
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errChanged):
-			return errors.Join(fmt.Errorf("copying %s: %w", f.Path, err), Drop(s.To))
+			return errors.Join(fmt.Errorf("copying %s: %w", f.Path, err), os.RemoveAll(s.To))
 		}
 	}
 	data, err := json.Marshal(list{Owner: s.Owner, Files: kept})
